@@ -2,7 +2,7 @@
 
 Usage: make_stubs.py [--check]
 
---check: writes nothing. Status 1 if a stub is not what would be written.
+--check: writes nothing. Status 1 if a stub differs from the generated one.
 
 Types come from the signatures of the bindings, from the annotations of live.py, and from
 stubs.pattern. parquet.py has no stub: type checkers read its annotations.
@@ -33,10 +33,10 @@ def wrapped(line):
 
 
 def formatted(text):
-    """Returns a stub with names that users know, and few blank lines."""
+    """Returns a stub with public names and few blank lines."""
     text = re.sub(r"\btamis\._", "_", text)
     text = re.sub(r"str \| os\.PathLike(?!\[)", "_Path", text)
-    # The bindings accept None to raise an error that helps.
+    # The bindings accept None in order to raise a helpful error.
     text = re.sub(r"(: _(?:Key|Name)) \| None(?=[,)])", r"\1", text)
     text = re.sub(r"import \(\n(.*?)\n\)", lambda names: f"import ({' '.join(names[1].split())})",
                   text, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-// The bulk calls of C++ for bulk.py, which times those of Python beside them in one process.
+// The bulk calls of C++ for bulk.py, which times them and those of Python in one process.
 #include <tamis/tamis.h>
 
 #include <chrono>
@@ -27,7 +27,7 @@ void* Make(uint64_t capacity, double fpr) {
   return new tamis::SplitBlockBloomFilter({.capacity = capacity, .fpr = fpr});
 }
 
-// Each returns its seconds.
+// Return the seconds of the call.
 double InsertIntegers(void* filter, const uint64_t* keys, size_t n) {
   return Seconds([&] { Filter(filter).Insert(std::span(keys, n)); });
 }

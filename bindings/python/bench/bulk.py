@@ -1,8 +1,8 @@
-"""Calls with many keys beside those of C++, in one process: what the way through Python costs.
+"""Times calls with many keys against the C++ calls in one process: the cost of Python.
 
 Usage: bulk.py LIBRARY [KEYS ...]
 
-LIBRARY is bulk.cc as a shared library that has the same tamis in it:
+LIBRARY is bulk.cc as a shared library that contains the same tamis:
   c++ -std=c++20 -O2 -shared -fPIC -I core/include bindings/python/bench/bulk.cc \
       build/release/core/libtamis.a -lhwy -lxxhash -o build/libbulk.so
 """
@@ -54,7 +54,7 @@ def main(path, *numbers):
                 ("`contains` of pyarrow strings", lambda: seconds(f.contains, words),
                  lambda: library.ContainsStrings(g, text, offsets, size, to))):
             mine = other = float("inf")
-            for _ in range(TURNS):  # one after the other, so that both have the same machine
+            for _ in range(TURNS):  # alternating, so that both see the same machine
                 mine, other = min(mine, by_python()), min(other, by_cpp())
             print(f"| {n:,} | {name} | {mine / n * 1e9:.2f} | {other / n * 1e9:.2f} | "
                   f"{mine / other:.2f} |")

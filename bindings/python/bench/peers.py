@@ -1,8 +1,8 @@
-"""tamis beside other packages of PyPI, all asked for the same rate of false positives.
+"""Compares tamis with other packages of PyPI at the same false-positive rate.
 
-Usage: peers.py [KEYS]   (rbloom, fastbloom-rs, pybloom-live, pyxorfilter, those that are installed)
+Usage: peers.py [KEYS]   (rbloom, fastbloom-rs, pybloom-live, pyxorfilter, if installed)
 
-Each figure is the least of several turns, in which all subjects take their turn one after the other.
+Each figure is the smallest of several turns. In a turn, the subjects run one after the other.
 """
 import importlib
 import sys
@@ -18,7 +18,7 @@ ONE_KEY_CALLS = 200_000
 
 
 def peers(keys, fpr):
-    """Names, and empty filters for so many keys at the same rate."""
+    """Yields names, and empty filters for `keys` keys at the same rate."""
     yield "tamis", tamis.SplitBlockBloomFilter(keys, fpr)
     for module, make in (
             ("rbloom", lambda m: m.Bloom(keys, fpr)),
@@ -31,7 +31,7 @@ def peers(keys, fpr):
 
 
 def loop(body):
-    """Seconds of ONE_KEY_CALLS runs of a statement over `f` and `k`, less those of the loop."""
+    """Returns a function that runs a statement over `f` and `k` in a loop."""
     space = {}
     exec(f"def run(f, k, times):\n    for _ in times:\n        {body}\n", space)
     return space["run"]
@@ -47,7 +47,7 @@ def seconds(call, *arguments):
 
 
 def least(calls):
-    """The least time of each call, of turns in which each has one."""
+    """Returns the smallest time of each call over turns that run every call once."""
     best = [float("inf")] * len(calls)
     for _ in range(TURNS):
         for i, call in enumerate(calls):
@@ -92,7 +92,7 @@ def columns(keys, fpr):
         def contains(column=column, made=made, out=out):
             made.contains(column, out=out)
 
-        insert()  # as the pages of a new filter would count
+        insert()  # excludes the page faults of a new filter
         best = least([insert, contains])
         print(f"| tamis, {name} | " + " | ".join(f"{b / len(column) * 1e9:.2f}" for b in best) + " |")
     few = list(range(min(keys, 10**6)))

@@ -1,7 +1,7 @@
-"""scikit-build-core, and what it has no setting for: a library that is around the package.
+"""scikit-build-core with support for a library outside of the package folder.
 
-In the repository the sources of the library are two folders up. An sdist has a copy of them in
-library/, which is made here while one is built.
+In the repository the sources of the library are two folders up. An sdist contains a copy of them
+in library/, which exists here only while an sdist is built.
 """
 import contextlib
 import pathlib
@@ -24,7 +24,7 @@ def _root():
 
 
 def dynamic_metadata(field, settings=None):
-    """The version, which one header of the library names."""
+    """Returns the version, which is in a header of the library."""
     if field != "version":
         raise ValueError(f"only the version is found here, not {field}")
     header = (_root() / "core/include/tamis/version.h").read_text()
@@ -33,7 +33,7 @@ def dynamic_metadata(field, settings=None):
 
 @contextlib.contextmanager
 def _copies(parts, folder):
-    """Copies of parts of the repository in a folder, where there are none yet."""
+    """Copies parts of the repository to a folder, unless they exist there. Removes them later."""
     missing = [part for part in parts if not (folder / part).exists()]
     try:
         for part in missing:

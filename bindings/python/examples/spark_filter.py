@@ -1,10 +1,10 @@
-"""One filter of a column that is spread over the machines of an Apache Spark cluster.
+"""One filter of a column that is distributed over an Apache Spark cluster.
 
-Each partition makes a filter of its own keys and emits it as rows of (segment, bits), which are ORed by
-segment: whole filters would be too large for a row from 2 GiB on, and for one machine to merge. The result
-is, byte for byte, the filter that one process would make of the column.
+Each partition makes a filter of its keys and emits it as rows of (segment, bits). The rows are ORed by
+segment, because whole filters from 2 GiB on are too large for a row, and for one machine to merge. The
+result equals, byte for byte, the filter that one process would make of the column.
 
-Dask and Ray take the same shape: `build_part` for each partition, and a tree of `|=` in place of the rows.
+Dask and Ray work in the same way: `build_part` for each partition, and a tree of `|=` instead of the rows.
 """
 import numpy
 import pyarrow
@@ -15,7 +15,7 @@ ROWS = "segment int, bits binary, inserted long, forms string"
 
 
 def build_part(make_filter, columns):
-    """The filter of one partition."""
+    """Returns the filter of one partition."""
     part = make_filter()
     for column in columns:
         part.insert(column)
@@ -31,14 +31,14 @@ def _segments(make_filter, segment_bytes):
                     "segment": pyarrow.array([i], pyarrow.int32()),
                     "bits": pyarrow.array([contents[begin:begin + segment_bytes]],
                                           pyarrow.binary()),
-                    # Of the whole filter, so in one of its rows.
+                    # The number for the whole filter, so in one of its rows.
                     "inserted": [part.inserted_count if i == 0 else 0],
                     "forms": [part.key_types]})
     return emit
 
 
 def _or_rows(rows):
-    """The rows of one segment as one."""
+    """Merges the rows of one segment."""
     bits = None
     for row in rows.column("bits").combine_chunks() if rows.num_rows else []:
         more = numpy.frombuffer(row.as_buffer(), numpy.uint8)
@@ -52,9 +52,9 @@ def _or_rows(rows):
 
 
 def build(frame, make_filter, segment_bytes=SEGMENT_BYTES):
-    """The filter of all keys of a DataFrame with one column.
+    """Returns the filter of all keys of a DataFrame with one column.
 
-    make_filter() makes an empty SplitBlockBloomFilter, the same on every machine.
+    make_filter() returns an empty SplitBlockBloomFilter, equal on every machine.
     """
     parts = frame.mapInArrow(_segments(make_filter, segment_bytes), ROWS)
     made = make_filter()
@@ -65,7 +65,7 @@ def build(frame, make_filter, segment_bytes=SEGMENT_BYTES):
 
 
 def keep_possible(frame, column, made):
-    """The rows of a DataFrame whose key may be in the filter: to be joined with the others."""
+    """Returns the rows of a DataFrame whose key may be in the filter, to be joined with the others."""
     sent = frame.sparkSession.sparkContext.broadcast(made.to_bytes())
 
     def keep(batches):

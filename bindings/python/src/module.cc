@@ -1,4 +1,4 @@
-// The extension module of the package: tamis/__init__.py says what of it is public.
+// The extension module of the package. tamis/__init__.py defines its public names.
 #include <nanobind/nanobind.h>
 
 #include "bindings/python/src/classes/classes.h"
@@ -10,9 +10,9 @@
 
 NB_MODULE(_tamis, m) {
   using namespace tamis::python;
-  // A warning at the end of a process is for those who write bindings.
+  // The leak warning at the end of a process is for authors of bindings.
   nanobind::set_leak_warnings(false);
-  // What is defined below says that it is of the package, where pickle and people look for it.
+  // The definitions below get the name of the package, where pickle and users look for them.
   const nanobind::object name = m.attr("__name__");
   m.attr("__name__") = "tamis";
   m.attr("__version__") = TAMIS_VERSION_STRING;

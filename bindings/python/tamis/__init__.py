@@ -1,7 +1,8 @@
 """Approximate-membership filters for columns of millions of keys.
 
-A filter stands for a set of keys in a fraction of its memory. Ask it for a key, and it says "no",
-which is certain, or "maybe", which for a share of the other keys that you choose is wrong.
+A filter represents a set of keys in a fraction of its memory. For a key in the set it answers
+"maybe". For almost all other keys it answers "no". You choose the share of the other keys that
+get a wrong "maybe".
 
 >>> import tamis
 >>> known = tamis.SplitBlockBloomFilter(capacity=1_000_000, fpr=0.01)

@@ -1,6 +1,6 @@
-"""Arrays of other packages: how their keys are read, and answers as arrays of the same kind.
+"""Reads keys from arrays of other packages, and returns answers as arrays of the same package.
 
-Imports none of these packages: who has an array of one has imported it.
+Never imports these packages: if such an array exists, its package has been imported.
 """
 import io
 import sys
@@ -11,7 +11,7 @@ def _package(x):
 
 
 class Times:
-    """Counts of a unit: `unit` is the value of tamis::TimeUnit. The least int64 stands for no time."""
+    """Counts of a unit: `unit` is a value of tamis::TimeUnit. The smallest int64 is not a time."""
     __slots__ = ("counts", "unit")
 
     def __init__(self, counts, unit):
@@ -24,13 +24,13 @@ _OTHER_UNITS = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s", "ps": "ns", "f
 
 
 def times(x):
-    """The Times of a NumPy array of datetime64 or timedelta64."""
+    """Returns the Times of a NumPy array of datetime64 or timedelta64."""
     numpy = sys.modules["numpy"]
     if isinstance(x, numpy.ma.MaskedArray):
         x = x.filled(x.dtype.type("NaT"))
     kind = x.dtype.kind
     unit, count = numpy.datetime_data(x.dtype)
-    if x.size == 0:  # no keys, whatever its unit is
+    if x.size == 0:  # no keys, in any unit
         return Times(x.view("i8"), _UNITS.index("ns"))
     if unit == "generic" or (kind == "m" and unit in ("Y", "M")):
         raise TypeError(f"an array of {x.dtype} has no keys: its unit has no fixed length")
@@ -54,7 +54,7 @@ def _plain_numpy(x):
             data[mask] = None
         return data
     kind = getattr(getattr(x, "dtype", None), "kind", None)
-    if kind is not None and kind in "mM":  # NumPy hands out no buffer of these
+    if kind is not None and kind in "mM":  # NumPy does not export these as a buffer
         return times(numpy.asarray(x))
     if kind == "T":  # strings of variable length
         return x.astype(object)
@@ -63,7 +63,7 @@ def _plain_numpy(x):
 
 def _plain_pandas(x):
     numpy = sys.modules["numpy"]
-    if type(x).__name__ == "DataFrame":  # by itself it is the sequence of its column labels
+    if type(x).__name__ == "DataFrame":  # iterating it yields its column labels
         if x.shape[1] != 1:
             raise TypeError(f"keys are one column, and this DataFrame has {x.shape[1]}")
         x = x.iloc[:, 0]
@@ -75,7 +75,7 @@ def _plain_pandas(x):
         return _plain_numpy(x.to_numpy(f"M8[{getattr(x.dtype, 'unit', 'ns')}]"))
     if hasattr(x, "__arrow_c_stream__"):
         try:
-            import pyarrow  # noqa: F401  what pandas makes its Arrow data with
+            import pyarrow  # noqa: F401  needed by pandas to export Arrow data
         except ImportError:
             pass
         else:
@@ -84,7 +84,7 @@ def _plain_pandas(x):
 
 
 def _plain_polars(x):
-    """Objects go through Arrow as their addresses."""
+    """Converts Objects to a list, because Polars exports their addresses to Arrow."""
     if type(x).__name__ == "DataFrame" and x.width == 1:
         x = x.to_series()
     if type(x).__name__ == "Series" and type(x.dtype).__name__ == "Object":
@@ -93,10 +93,10 @@ def _plain_polars(x):
 
 
 def _plain_device(x):
-    """Arrays by DLPack, or of CUDA."""
+    """Reads arrays with DLPack; refuses arrays in the memory of a GPU."""
     on_device = hasattr(x, "__cuda_array_interface__")
     if not on_device and hasattr(x, "__dlpack_device__"):
-        on_device = int(x.__dlpack_device__()[0]) not in (1, 3)  # memory of the host, also pinned
+        on_device = int(x.__dlpack_device__()[0]) not in (1, 3)  # host memory, also pinned
     if on_device:
         raise NotImplementedError(
             "the keys are in the memory of a GPU, and this package is built without CUDA: copy "
@@ -110,16 +110,16 @@ def _plain_device(x):
 
 
 def _plain_iterable(x):
-    """x, unless it iterates over something other than keys, and nobody would notice."""
+    """Returns x. Raises TypeError if iterating x would silently yield something other than keys."""
     if isinstance(x, io.IOBase):
         raise TypeError("a file is no collection of keys: its lines end in '\\n'")
-    if hasattr(x, "columns") and hasattr(x, "dtypes"):  # by itself it is its column labels
+    if hasattr(x, "columns") and hasattr(x, "dtypes"):  # iterating it yields its column labels
         raise TypeError("keys are one column of a data frame: pass that")
     return x
 
 
 def plain(x):
-    """x as something with a buffer, Arrow data or an iterator: itself, if it is."""
+    """Converts x to an object with a buffer, Arrow data or an iterator. Returns x if it is one."""
     package = _package(x)
     if package == "numpy":
         return _plain_numpy(x)
@@ -131,7 +131,7 @@ def plain(x):
 
 
 def like(answers, x):
-    """answers as an array of the kind of x, without a copy where there is one that needs none."""
+    """Returns answers as an array of the package of x, without a copy if possible."""
     package = _package(x)
     if package == "numpy":
         return sys.modules["numpy"].asarray(answers)

@@ -1,7 +1,7 @@
-"""Keys of tamis.parquet with their types: for the extension module, and the names of Arrow for them.
+"""Converts keys for tamis.parquet to typed keys: a source, and the name of its type in Arrow.
 
-Columns of Parquet have types, so that a day is another key than an integer. What is not a number,
-a timestamp, bytes or text is handed over as text, as tamis::parquet::KeyList::Text reads it.
+Columns of Parquet have types, so a day is a different key than an integer. Keys other than
+numbers, timestamps, bytes and text are converted to text for tamis::parquet::KeyList::Text.
 """
 import array
 import datetime
@@ -11,11 +11,11 @@ import uuid
 
 from . import _kinds
 
-_MAX_EXACT = 2**53  # integers up to which each is a float
+_MAX_EXACT = 2**53  # every integer up to this is a float
 
 
 def _text_of(item):
-    """A decimal number, a date or time, or an integer as text."""
+    """Returns a decimal number, a date, a time or an integer as text."""
     if isinstance(item, decimal.Decimal):
         return format(item, "f")
     if isinstance(item, datetime.datetime):
@@ -34,7 +34,7 @@ def _text_of(item):
 
 
 def _kind_of(kind):
-    """What items of a type are: 'int', 'float', 'str', 'bytes', 'uuid' or the name for text."""
+    """Returns the sort of items of a type: 'int', 'float', 'str', 'bytes', 'uuid' or 'text'."""
     letter = getattr(getattr(kind, "dtype", None), "kind", None)
     if issubclass(kind, bool) or kind.__name__ in ("bool", "bool_"):
         raise TypeError("bool is not a key")
@@ -58,7 +58,7 @@ def _kind_of(kind):
 
 
 def _doubles(items):
-    """Floats by their bits: an array, or a list that has None for what is missing."""
+    """Returns the bits of floats: an array, or a list with None for missing values."""
     bits = memoryview(array.array("d", [0.0 if x is None else x for x in items])).cast("B").cast("Q")
     if None not in items:
         return bits, "g"
@@ -66,7 +66,7 @@ def _doubles(items):
 
 
 def _kinds_of(items):
-    """What each type among the items is, but for None."""
+    """Returns the sort of each type among the items, except None."""
     return {kind: _kind_of(kind) for kind in set(map(type, items)) if kind is not type(None)}
 
 
@@ -88,7 +88,7 @@ def _of_items(items):
     kinds = _kinds_of(items)
     names = set(kinds.values())
     if "float" in names and names - {"int", "float"}:
-        # pandas has not-a-number for what is missing among other objects.
+        # pandas marks missing values among other objects by not-a-number.
         items = [None if kinds.get(type(x)) == "float" and x != x else x for x in items]
         kinds = _kinds_of(items)
         names = set(kinds.values())
@@ -140,7 +140,7 @@ def _of_numpy(x):
 
 
 def typed(x):
-    """What has the keys of x, and Arrow's format for them; "" for Arrow data, which has its own."""
+    """Returns an object with the keys of x, and their Arrow format; "" for Arrow data."""
     if isinstance(x, (str, bytes, bytearray)):
         raise TypeError("this is one key and no collection of keys: put it into a list")
     package = type(x).__module__.partition(".")[0]
@@ -149,7 +149,7 @@ def typed(x):
         x = x.to_numpy() if isinstance(x.dtype, numpy.dtype) else _kinds.plain(x)
     elif package != "numpy":
         x = _kinds.plain(x)
-    if isinstance(x, _kinds.Times):  # of pandas, with a time zone
+    if isinstance(x, _kinds.Times):  # from pandas, with a time zone
         return _of_times(x)
     if hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__"):
         return x, ""

@@ -1,4 +1,4 @@
-"""Filters that many threads change, replace and stand behind: docs/live.md.
+"""Filters that many threads change and query, rebuilds, and a cache guard: docs/live.md.
 
 >>> import tamis.live
 >>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(capacity=1_000_000))
@@ -21,9 +21,9 @@ from ._tamis.live import (
 
 
 class RebuildJob:
-    """A rebuild on a thread of its own, which the end of the process waits for.
+    """A rebuild on a separate thread. The process ends only after the thread.
 
-    The end of `with` waits for it, and cancels it first if an exception has come.
+    The end of `with` waits for the rebuild. After an exception it cancels the rebuild first.
 
     >>> live = tamis.live.Live()
     >>> with live.start_rebuild(lambda context: tamis.BloomFilter(1000)) as job:
@@ -35,8 +35,8 @@ class RebuildJob:
         self._stop = StopSource()
         self._generation = None
         self._error = None
-        # Not Thread.join: before Python 3.13, an exception in it, such as KeyboardInterrupt, makes
-        # the thread look as if it had ended.
+        # Does not use Thread.join: before Python 3.13, an exception during join, such as
+        # KeyboardInterrupt, marks the thread as ended.
         self._ended = _threading.Event()
         self._thread = _threading.Thread(
             target=self._run, args=(live, build, options), name="tamis-rebuild")
@@ -51,18 +51,18 @@ class RebuildJob:
             self._ended.set()
 
     def cancel(self) -> None:
-        """Ask it to stop: at the next context.advance, and before it would replace the filter."""
+        """Requests a stop at the next context.advance, or before the filter is replaced."""
         self._stop.request_stop()
 
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Returns whether the rebuild has ended."""
         return self._ended.is_set()
 
     def wait(self, timeout: float | None = None) -> int:
-        """The generation that it has put in place; raises what has ended it.
+        """Returns the generation of the new filter. Raises the exception that ended the rebuild.
 
-        timeout: seconds, after which TimeoutError is raised and the rebuild goes on; None waits
-            without an end. ValueError if it is negative or NaN.
+        timeout: seconds after which TimeoutError is raised; the rebuild goes on. None waits
+            forever. ValueError if it is negative or NaN.
 
         Ctrl-C ends the wait, and the rebuild goes on.
         """
@@ -88,7 +88,7 @@ class RebuildJob:
 
 
 def _start_rebuild(self, build: _Build, **options: _typing.Any) -> RebuildJob:
-    """The same as rebuild, on a thread of its own: a RebuildJob, whose wait() says how it ended."""
+    """Like rebuild, on a separate thread. Returns a RebuildJob, whose wait() returns the result."""
     return RebuildJob(self, build, **options)
 
 

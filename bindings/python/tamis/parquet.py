@@ -1,5 +1,5 @@
-"""Bloom filters in Parquet files: what they are worth, which files may hold keys, and filters for
-files without: docs/parquet.md.
+"""Bloom filters in Parquet files: docs/parquet.md. Reports whether they are worth their bytes,
+finds the files that may contain keys, and adds filters to files.
 
 >>> import pyarrow as pa, pyarrow.parquet as pq
 >>> import tamis.parquet
@@ -27,16 +27,16 @@ if _typing.TYPE_CHECKING:
 
     from . import _ArrowArray, _ArrowStream, _Path
     _Paths: _typing.TypeAlias = _Path | _Iterable[_Path]
-    # Also iterables of floats, decimals, dates and times.
+    # Also accepts iterables of floats, decimals, dates and times.
     _Keys: _typing.TypeAlias = _Iterable[_typing.Any] | _Buffer | _ArrowArray | _ArrowStream
 
 _OUTCOMES = ("no_values", "bounds", "filter", "hits", "no_filter", "doubt")
-_KEPT = 3  # the first of those that are kept
+_KEPT = 3  # index of the first outcome that is kept
 _BATCH_ROWS = 1 << 16
 
 
 def _paths_of(paths):
-    """The paths, with the .parquet and .parq files below a folder in its place."""
+    """Returns the paths. Replaces a folder by the .parquet and .parq files below it."""
     if isinstance(paths, (str, bytes, _os.PathLike)):
         paths = [paths]
     given = [_os.fsencode(path) for path in paths]
@@ -44,7 +44,7 @@ def _paths_of(paths):
 
 
 class _Named:
-    """Puts a path in front of errors about the bytes of a file that do not name it."""
+    """Adds the path to errors about the bytes of a file that do not contain it."""
 
     def __init__(self, path):
         self._path = path
@@ -58,7 +58,7 @@ class _Named:
             error.args = (f"{self._path}: {error}",)
 
 
-# ---- What filters are worth
+# ---- Reports on filters
 
 
 @_dataclasses.dataclass(frozen=True, slots=True)
@@ -67,21 +67,21 @@ class FilterInfo:
 
     row_group: int
     present: bool
-    problem: str | None  # why it cannot be read
-    nbytes: int  # with its header
-    fill: float  # share of its bits that are set
-    estimated_keys: float  # distinct ones; infinite where all bits are set
-    rate: float  # of false hits
-    right_nbytes: int  # of a right-sized one; 0 if nobody knows how many keys there are
+    problem: str | None  # why the filter cannot be read
+    nbytes: int  # size with its header
+    fill: float  # share of bits that are set
+    estimated_keys: float  # estimated number of distinct keys; infinite if all bits are set
+    rate: float  # false-positive rate
+    right_nbytes: int  # size of a filter for these keys; 0 if their number is unknown
 
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class ColumnInfo:
     """A column and its filters.
 
-    verdict: are the filters worth their bytes?
-    ignored_statistics: bounds and counts that are not used, as the file's writer is known to state
-    them wrongly.
+    verdict: whether the filters are worth their bytes.
+    ignored_statistics: bounds and counts that are not used, because the writer of the file is
+    known to get them wrong.
     """
 
     name: str  # the path, with dots
@@ -89,7 +89,7 @@ class ColumnInfo:
     filter_nbytes: int
     data_nbytes: int
     share_of_file: float
-    rate: float | None  # of false hits, on average; None without a filter
+    rate: float | None  # mean false-positive rate; None without a filter
     verdict: str
     ignored_statistics: list[str]
     filters: list[FilterInfo]
@@ -112,7 +112,7 @@ class FileInfo:
 
 
 def _file_info(path, fpr):
-    _os.stat(path)  # raises FileNotFoundError and the like
+    _os.stat(path)  # raises FileNotFoundError and so on
     with _Named(path):
         nbytes, rows, writer, columns = _parquet.report(_os.fsencode(path), fpr)
     made = []
@@ -126,13 +126,16 @@ def _file_info(path, fpr):
 
 
 def info(paths: "_Paths", *, fpr: float = 0.01) -> list[FileInfo]:
-    """What the Bloom filters of files are, and are worth: a list of FileInfo.
+    """Reports on the Bloom filters of files, and whether they are worth their bytes.
 
-    paths: a file or folder, or several; of folders all files below that end in .parquet or .parq.
-    fpr: the rate of right-sized filters.
+    Returns a list of FileInfo.
 
-    Reads the footers and the filters, and no data. Raises CorruptError for what is no Parquet file;
-    what is wrong with a filter is in its `problem`.
+    paths: one or several files or folders. A folder stands for all files below it that end in
+        .parquet or .parq.
+    fpr: false-positive rate of the filters to compare with.
+
+    Reads the footers and the filters, and no data. Raises CorruptError if a file is not a Parquet
+    file. A problem of a filter is in its `problem`.
 
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> pq.write_table(pa.table({"id": range(1000)}), "plain.parquet")
@@ -142,16 +145,16 @@ def info(paths: "_Paths", *, fpr: float = 0.01) -> list[FileInfo]:
     return [_file_info(path, fpr) for path in _paths_of(paths)]
 
 
-# ---- Which files may hold keys
+# ---- Pruning
 
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class PrunedRowGroup:
-    """What became of a row group.
+    """The outcome for a row group.
 
-    outcome: 'no_values', 'bounds' and 'filter' hold none of the keys; kept are 'hits', 'no_filter'
-        and 'doubt'.
-    hits: how many keys it may hold; None in doubt, and with hits=False.
+    outcome: 'no_values', 'bounds' and 'filter' rule out all keys. 'hits', 'no_filter' and 'doubt'
+        are kept.
+    hits: number of keys that it may contain; None in doubt, and with hits=False.
     """
 
     row_group: int
@@ -165,7 +168,7 @@ class PrunedRowGroup:
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class PrunedFile:
-    """What became of a file. `doubt`: why nothing could be asked of it; then it has no row groups."""
+    """The outcome for a file. `doubt`: why it was not queried; `row_groups` is then empty."""
 
     path: str
     kept: bool
@@ -176,11 +179,11 @@ class PrunedFile:
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class KeyType:
-    """What the keys are in columns of one type.
+    """The keys as values of one column type.
 
-    problem: why such columns could not be asked, and were kept.
-    misfits: keys that no column of the type can have, and which were not asked.
-    first_misfits: the first ten of them: their indices, and the keys as text.
+    problem: why columns of the type could not be queried. They were kept.
+    misfits: number of keys that no column of the type can contain. They were not queried.
+    first_misfits: the indices and texts of the first ten misfits.
     """
 
     type: str
@@ -191,11 +194,11 @@ class KeyType:
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class Prediction:
-    """What filters can rule out, by a sample of them: `filters` of them, 0 if there are none.
+    """An estimate of the row groups that filters rule out, from a sample of filters.
 
-    keys: those that the bounds leave, on average. rate: of false hits for each key.
-    false_hits: in a row group that has none of the keys. ruled_out: the share of such row groups that
-        filters rule out.
+    filters: size of the sample. keys: mean number of keys within the bounds.
+    rate: mean false-positive rate. false_hits: mean number of false positives in a row group.
+    ruled_out: share of row groups without the keys that filters rule out.
     """
 
     filters: int
@@ -207,10 +210,12 @@ class Prediction:
 
 @_dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Which key may be in which row group: three arrays of integers, of the kind of the keys.
+    """The pairs of a key and a row group that may contain it: three integer arrays.
 
-    files: indices into Pruned.files, ascending. row_groups: numbers in the file, ascending for each.
-    keys: indices of the keys, in no order; of one that is there twice, the first.
+    The arrays are of the package of the keys.
+
+    files: indices into Pruned.files, ascending. row_groups: numbers in the file, ascending.
+    keys: indices of the keys, in no particular order. For a repeated key, the first index.
     """
 
     files: _typing.Any
@@ -220,10 +225,11 @@ class Pairs:
 
 @_dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pruned:
-    """What became of files: those that are kept may hold a key, and all others certainly do not.
+    """The result of pruning. Kept files may contain a key, and all others do not.
 
-    files: all of them, in their order. key_types: what the keys are in the types of the columns.
-    pairs: with pairs=True, else None. Row groups in doubt, which may hold any key, are not in it.
+    files: all files, in order. key_types: the keys as values of the column types.
+    pairs: with pairs=True, otherwise None. They leave out row groups in doubt, which may contain
+        any key.
     """
 
     files: list[PrunedFile]
@@ -232,21 +238,21 @@ class Pruned:
 
     @property
     def paths(self) -> list[str]:
-        """The files that are kept: for pyarrow.dataset.dataset, polars.scan_parquet and others."""
+        """The kept files, for example for pyarrow.dataset.dataset or polars.scan_parquet."""
         return [file.path for file in self.files if file.kept]
 
     @property
     def row_groups(self) -> dict[str, list[int] | None]:
-        """The row groups that are kept, by the path of their file: for
-        pyarrow.parquet.ParquetFile.read_row_groups. None stands for all of a file in doubt."""
+        """The kept row groups by the path of their file, for
+        pyarrow.parquet.ParquetFile.read_row_groups. None means all of a file in doubt."""
         return {file.path: None if file.doubt is not None else
                 [group.row_group for group in file.row_groups if group.kept]
                 for file in self.files if file.kept}
 
     @property
     def doubts(self) -> list[tuple[str, int | None, str]]:
-        """What was kept because something is wrong or not known: path, row group (None: all) and
-        why."""
+        """Everything kept because of an error or missing information: path, row group (None: all)
+        and reason."""
         found = []
         for file in self.files:
             if file.doubt is not None:
@@ -263,17 +269,17 @@ class Pruned:
 
 
 class Pruner:
-    """Keys to ask files for, hashed once for each type that the column has. For any number of threads.
+    """Keys to look for in files. Hashes them once for each type of the column. Thread-safe.
 
     column: its path, with dots: 'id', 'address.city', 'tags.list.element' (or 'tags').
-    keys: an array of NumPy, a column of Arrow, Polars or pandas, or any iterable: integers, floats,
-        str, bytes, Decimal, date, time, datetime and UUID. None and null are no keys. str is what
-        people write: '42', '12.30', '2026-01-31', and in columns of strings the string itself.
-        A datetime without a time zone is in UTC.
-    hits: whether to count keys; without, each row group is asked until the first hit.
-    pairs: whether to say which keys.
-    bounds, filters: whether to ask smallest and largest values, and Bloom filters.
-    threads: None is the calling thread alone, 0 one for each processor.
+    keys: a NumPy array, a column of Arrow, Polars or pandas, or any iterable: integers, floats,
+        str, bytes, Decimal, date, time, datetime and UUID. None and null are not keys. A str is
+        the value as people write it: '42', '12.30', '2026-01-31'. In string columns it is the
+        string itself. A datetime without a time zone is in UTC.
+    hits: whether to count keys. If False, each row group is queried until the first hit.
+    pairs: whether to return the pairs of keys and row groups.
+    bounds, filters: whether to use smallest and largest values, and Bloom filters.
+    threads: None is the calling thread, 0 one thread per processor (or TAMIS_THREADS).
 
     >>> tamis.parquet.Pruner("id", [1, 2, None, 3])
     <tamis.parquet.Pruner: 3 keys for column 'id'>
@@ -288,14 +294,14 @@ class Pruner:
         source, form = _parquet_keys.typed(keys)
         self._pruner = _parquet.Pruner(source, form, column, hits, pairs, bounds, filters,
                                        1 if threads is None else threads)
-        try:  # what arrays are made like, without keeping the keys
+        try:  # to create arrays like the keys without keeping them
             self._like = keys[:0]
-        except Exception:  # no sequence
+        except Exception:  # not a sequence
             self._like = keys if hasattr(keys, "__arrow_c_stream__") else []
 
     def prune(self, paths: "_Paths", *,
               progress: _Callable[[int], object] | None = None) -> Pruned:
-        """Ask files: see prune()."""
+        """Queries files: see prune()."""
         files = _paths_of(paths)
         answers, pairs = self._pruner.prune([_os.fsencode(path) for path in files], progress)
         made = []
@@ -309,13 +315,13 @@ class Pruner:
         return Pruned(made, self.key_types, pairs)
 
     def predict(self, paths: "_Paths", samples: int = 16) -> Prediction:
-        """What filters can rule out, by those of a sample of the files: a Prediction."""
+        """Estimates what filters rule out, from a sample of files. Returns a Prediction."""
         files = [_os.fsencode(path) for path in _paths_of(paths)]
         return Prediction(*self._pruner.predict(files, samples))
 
     @property
     def key_types(self) -> list[KeyType]:
-        """What the keys are in the types that columns of that name have had so far."""
+        """The keys as values of the column types seen so far."""
         return [KeyType(*row) for row in self._pruner.types()]
 
     def __len__(self) -> int:
@@ -328,15 +334,17 @@ class Pruner:
 def prune(paths: "_Paths", column: str, keys: "_Keys", *, hits: bool = True, pairs: bool = False,
           bounds: bool = True, filters: bool = True, threads: int | None = None,
           progress: _Callable[[int], object] | None = None) -> Pruned:
-    """Which files and row groups may hold any of the keys: a Pruned.
+    """Finds the files and row groups that may contain any of the keys. Returns a Pruned.
 
-    paths: a file or folder, or several; of folders all files below that end in .parquet or .parq.
-    column, keys, hits, pairs, bounds, filters, threads: as for Pruner.
+    paths: one or several files or folders. A folder stands for all files below it that end in
+        .parquet or .parq.
+    column, keys, hits, pairs, bounds, filters, threads: see Pruner.
     progress: called with the number of bytes of files that are done.
 
-    Smallest and largest values are asked first, then the filters; no data is read. What is in doubt
-    is kept: files that cannot be read, damaged footers and filters, columns that are missing. Raises
-    ValueError for no keys, and TypeError for what are none.
+    Compares keys with the smallest and largest values first, then queries the filters. Reads no
+    data. Everything in doubt is kept: files that cannot be read, damaged footers and filters,
+    missing columns. Raises ValueError for an empty list of keys, and TypeError for objects that
+    are not keys.
 
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> pq.write_table(pa.table({"id": range(1000)}), "rows.parquet", row_group_size=250)
@@ -351,18 +359,18 @@ def prune(paths: "_Paths", column: str, keys: "_Keys", *, hits: bool = True, pai
     return pruner.prune(paths, progress=progress)
 
 
-# ---- Filters for files without
+# ---- Adding filters
 
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class AddedFilter:
-    """What became of a column of a row group.
+    """The outcome for a column of a row group.
 
-    outcome: 'added', 'replaced', 'kept' (a filter that was there) or 'left_out' (it would not pay).
+    outcome: 'added', 'replaced', 'kept' (the existing filter) or 'left_out' (it would not pay).
     reason: why it was kept or left out.
-    values: of the column, nulls included. distinct_keys, nbytes, fpr: of the filter, or of the one
-        that was left out; 0 if that is not known. offset, nbytes_in_file: where it is in the new
-        file, 0 if it is not.
+    values: number of values, including nulls. distinct_keys, nbytes, fpr: of the filter, also of
+        one that was left out; 0 if unknown. offset, nbytes_in_file: its place in the new file; 0
+        if it is not there.
     """
 
     row_group: int
@@ -379,7 +387,7 @@ class AddedFilter:
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class Added:
-    """A new file with filters, and how large it and the old one are."""
+    """A new file with filters, and the sizes of both files."""
 
     path: str
     old_nbytes: int
@@ -398,7 +406,7 @@ def _import_pyarrow():
 
 
 class _Values:
-    """The physical values of a file, read by pyarrow with a footer that has no other types."""
+    """The physical values of a file, read by pyarrow with a footer without logical types."""
 
     def __init__(self, path, footer):
         self._path = path
@@ -418,12 +426,12 @@ class _Values:
             source, thrift_string_size_limit=most, thrift_container_size_limit=most, **options)
 
     def read(self, row_group, column):
-        """Arrays of the values of a column, and how many there are with those that are nowhere."""
+        """Yields arrays of the values of a column, each with its number of values in the footer."""
         name = self._columns[column]
         with self._errors():
             for batch in self._file.iter_batches(_BATCH_ROWS, [row_group], [name],
                                                  use_threads=False):
-                # pyarrow also reads columns whose names go on behind a dot.
+                # pyarrow also reads columns whose names continue behind a dot.
                 tops = [i for i, top in enumerate(batch.schema.names)
                         if name == top or name.startswith(top + ".")]
                 yield self._leaf(batch.column(self._only(tops, name)), name)
@@ -434,7 +442,8 @@ class _Values:
         return found[0]
 
     def _leaf(self, array, name):
-        """The values within lists and structs. A list without any counts as one, as in the file."""
+        """Returns the values within lists and structs, and their number in the footer, which counts
+        an empty list as one value."""
         compute, types = self._pyarrow.compute, self._pyarrow.types
         empty = 0
         while True:
@@ -452,7 +461,7 @@ class _Values:
 
 
 class _ArrowErrors:
-    """Makes CorruptError of what pyarrow raises."""
+    """Converts exceptions of pyarrow to CorruptError."""
 
     def __init__(self, path, pyarrow):
         self._path = path
@@ -469,18 +478,18 @@ class _ArrowErrors:
 def add(path: "_Path", out: "_Path", columns: str | _Iterable[str], *, fpr: float = 0.01,
         force: bool = False, replace: bool = False,
         progress: _Callable[[int], object] | None = None) -> Added:
-    """Write a Parquet file anew, with Bloom filters for some of its columns: an Added.
+    """Writes a copy of a Parquet file with Bloom filters for some columns. Returns an Added.
 
-    out: the new file: the bytes of the old one, filters behind its data, and a footer that names
-        them. It is read again before it gets its name; the old file stays.
-    columns: a path with dots, or several.
+    out: the new file. It contains the bytes of the old file, the filters behind its data, and a
+        footer that names them. It is verified before it gets its name. The old file stays.
+    columns: one or several paths, with dots.
     fpr: the highest false-positive rate, from 1e-12 to 0.5.
-    force: filters also where they cannot pay. replace: anew where there are some.
-    progress: called with the number of rows that are done, of all columns.
+    force: add filters also where they cannot pay. replace: replace existing filters.
+    progress: called with the number of rows that are done, summed over all columns.
 
-    pyarrow decodes the values, a part of one column of one row group at a time; ImportError if it is
-    not there. Raises ValueError for columns that are not there or cannot have filters, for
-    files that are encrypted or damaged (CorruptError), and for `out` being the old file.
+    pyarrow decodes the values, a part of one column of one row group at a time. Raises ImportError
+    without pyarrow. Raises ValueError for columns that do not exist or cannot have filters, for
+    files that are encrypted or damaged (CorruptError), and if `out` is the old file.
 
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> pq.write_table(pa.table({"id": range(1000), "kind": ["a", "b"] * 500}), "old.parquet")
@@ -492,7 +501,7 @@ def add(path: "_Path", out: "_Path", columns: str | _Iterable[str], *, fpr: floa
     """
     _import_pyarrow()
     path, out = _os.fsdecode(path), _os.fsdecode(out)
-    _os.stat(path)  # raises FileNotFoundError and the like
+    _os.stat(path)  # raises FileNotFoundError and so on
     names = [columns] if isinstance(columns, str) else list(columns)
     with _Named(path):
         old_nbytes, new_nbytes, chunks = _parquet.add(

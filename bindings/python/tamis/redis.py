@@ -1,6 +1,6 @@
 """Split-block filters on a Redis server or cluster: docs/redis.md.
 
-It is there where hiredis was found when the package was built.
+Available if hiredis was found when the package was built.
 """
 try:
     from ._redis import Info, NearCache, SplitBlockFilter

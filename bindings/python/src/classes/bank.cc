@@ -1,4 +1,4 @@
-// The class of filter banks: how they are made and changed, and files. Lookups: bank_lookups.cc.
+// The class of filter banks: construction, changes and files. Lookups are in bank_lookups.cc.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -86,14 +86,14 @@ namespace {
   throw nb::python_error();
 }
 
-// What work(bank) returns when no call is changing the bank.
+// Returns work(bank), called while no other call changes the bank.
 template <typename Work>
 auto Look(PyBank& b, const Work& work) {
   const Reading lock(b.gate);
   return work(static_cast<const FilterBank&>(b.bank));
 }
 
-// The same, without the GIL.
+// The same without the GIL.
 template <typename Work>
 auto Read(PyBank& b, const Work& work) {
   const Reading lock(b.gate);
@@ -101,7 +101,7 @@ auto Read(PyBank& b, const Work& work) {
   return work(static_cast<const FilterBank&>(b.bank));
 }
 
-// What work(bank) returns, which changes it, without the GIL.
+// Returns work(bank), which changes the bank, without the GIL.
 template <typename Work>
 auto Change(PyBank& b, const Work& work) {
   const ChangingBank lock(b);
@@ -122,7 +122,7 @@ void Make(PyBank* self, double fpr, double false_members, Unsigned members, cons
   new (self) PyBank(FilterBank(options), options.memory);
 }
 
-// An empty filter of the bank's hash and rate, and of a size of the ladder.
+// Returns an empty filter with the bank's hash and rate, of a size of the ladder.
 SplitBlockBloomFilter NewFilter(const PyBank& b, uint64_t capacity) {
   FilterOptions options;
   options.capacity = capacity;
@@ -139,8 +139,8 @@ void InsertAll(SplitBlockBloomFilter& filter, const EnginePtr& engine, const Key
 
 struct NoLock {};
 
-// The filter of these keys. They have to be counted before it is made: those that come in several
-// batches are kept as their hashes.
+// Builds a filter from keys. The number of keys must be known first, so keys that come in several
+// batches are kept as hashes.
 SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const EnginePtr& engine) {
   std::optional<SplitBlockBloomFilter> whole;
   std::vector<uint64_t> hashes;
@@ -188,7 +188,7 @@ void Add(PyBank& b, NameArg name, Arg<"tamis.SplitBlockBloomFilter | tamis._Keys
          std::optional<int64_t> threads) {
   const std::string text = MemberNameOf(name);
   if (IsFilter(x)) return WithFilterIn(x, [&](auto& f) { AddCopyOf(b, text, f); });
-  // Before keys are read, which may be for good.
+  // Checks before reading the keys, because an iterator cannot be read again.
   b.RequireChangeable();
   if (Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); })) {
     throw Error(ErrorCode::kInvalidArgument, "the bank has a member \"" + text + "\" already");
@@ -242,7 +242,7 @@ Result<"tamis.FilterBank"> OpenBank(const fs::path& path, bool map, bool verify,
 }
 
 void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret) {
-  const Writing lock(b.gate);  // members that wait are put into groups, unless it is mapped
+  const Writing lock(b.gate);  // moves waiting members into groups, unless the bank is mapped
   ++b.changes;
   const WithoutGil released;
   b.bank.Save(path, {.with_secret = with_secret});
@@ -261,7 +261,7 @@ Result<"list[str]"> Names(PyBank& b) {
   return TextsOfNames(positions->names);
 }
 
-// A member with its position in place of its index.
+// Replaces the index of a member by its position.
 BankMember WithPosition(PyBank& b, BankMember member) {
   member.index = b.Positions()->position_of[member.index];
   return member;
@@ -304,17 +304,15 @@ Result<"typing.NoReturn"> RefusePickle(nb::handle, Arg<"typing.SupportsIndex">) 
 }
 
 constexpr char kBankDoc[] =
-    "Many split-block filters that are asked at once: which of ten thousand files may have a key?\n"
+    "Many split-block filters queried at once: which of ten thousand files may contain a key?\n"
     "A key is looked up in 512 filters of equal size by reading eight cache lines.\n\n"
-    "Each is a member, and has a name: a str, or an int, which is its decimal digits. As of a "
-    "dict,\n"
-    "`name in bank` asks for a member, len(bank) is their number, and iteration gives their "
-    "names.\n"
-    "Members are numbered by their place in `names`, until the bank changes.\n\n"
-    "Any number of threads may use a bank. A call that changes it waits for those that read it, "
-    "and\n"
-    "the other way about; a lookup whose keys come in several batches is a RuntimeError if the\n"
-    "bank changes between two of them.\n\n"
+    "Each filter is a member. Its name is a str, or an int, which stands for its decimal digits.\n"
+    "Like for a dict, `name in bank` tests whether a member exists, len(bank) is the number of\n"
+    "members, and iteration yields their names. The position of a member is its index in `names`,\n"
+    "until the bank changes.\n\n"
+    "Any number of threads may use a bank. A call that changes it waits for calls that read it,\n"
+    "and vice versa. A lookup whose keys come in several batches raises RuntimeError if the bank\n"
+    "changes between two batches.\n\n"
     ">>> bank = tamis.FilterBank(fpr=0.001)\n"
     ">>> bank.add('monday', ['ada', 'bob'])\n"
     ">>> bank.add('tuesday', ['bob', 'eve'])\n"
@@ -323,23 +321,22 @@ constexpr char kBankDoc[] =
     ">>> 'monday' in bank, 'bob' in bank, len(bank)\n"
     "(True, False, 2)\n";
 constexpr char kMakeBankDoc[] =
-    "fpr: the false-positive rate of a filter that add() makes of keys; 0 is by the next two, or\n"
-    "    0.01.\n"
-    "false_members, members: instead, how many members that a key is not in are to be expected to\n"
-    "    have it all the same, of so many.\n"
-    "hash, seed, secret, backend, huge_pages: as of the classes of filters; all filters of a bank\n"
-    "    have one hash.\n"
-    "buffer_bytes: filters that were added wait until there are 512 of a size, or until they have\n"
-    "    more bytes than this.";
+    "fpr: false-positive rate of filters that add() builds from keys. 0: the rate follows from\n"
+    "    false_members and members, or is 0.01 if these are 0.\n"
+    "false_members, members: expected number of false-positive members per lookup in a bank of\n"
+    "    `members` members.\n"
+    "hash, seed, secret, backend, huge_pages: see the filter classes. All filters of a bank have\n"
+    "    the same hash.\n"
+    "buffer_bytes: added filters wait until there are 512 of equal size, or until all waiting\n"
+    "    filters together have more bytes than this.";
 constexpr char kAddDoc[] =
-    "Add a member: a copy of a SplitBlockBloomFilter, or the filter of keys.\n\n"
-    "name: a str, or an int from 0 to 2**64 - 1. ValueError if it is taken.\n"
-    "x: a filter of the bank's hash (see new_filter), else IncompatibleError; or keys, as\n"
-    "    Filter.insert takes them, of which the filter is made: its size is that of the bank's "
-    "fpr,\n"
-    "    rounded up so that members have few different sizes.\n"
-    "threads: as of Filter.insert.\n\n"
-    "A group of filters takes the memory of 512 of them, however many it has: groups() tells.\n\n"
+    "Adds a member: a copy of a SplitBlockBloomFilter, or a filter built from keys.\n\n"
+    "name: a str, or an int from 0 to 2**64 - 1. Raises ValueError if the name is in use.\n"
+    "x: a filter with the bank's hash (see new_filter), otherwise raises IncompatibleError; or\n"
+    "    keys, as for Filter.insert. The size of a filter built from keys follows from the bank's\n"
+    "    fpr, rounded up so that members have few different sizes.\n"
+    "threads: see Filter.insert.\n\n"
+    "A group of filters takes the memory of 512 filters, even if it has fewer: see groups().\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', range(1000))\n"
     ">>> f = bank.new_filter(1000)\n"
@@ -348,8 +345,8 @@ constexpr char kAddDoc[] =
     ">>> bank.members_with(700)\n"
     "['a', 'b']\n";
 constexpr char kOpenDoc[] =
-    "The bank in a file: of save(), or of `tamis bank`.\n\n"
-    "map, verify, secret, backend: as of tamis.open.\n\n"
+    "Opens a bank in a file written by save() or by `tamis bank`.\n\n"
+    "map, verify, secret, backend: see tamis.open.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', range(1000))\n"
     ">>> bank.save('all.bank')\n"
@@ -357,13 +354,15 @@ constexpr char kOpenDoc[] =
     "['a']\n";
 
 void DefineParts(nb::module_& m) {
-  nb::class_<BankMember>(m, "BankMember", "A member of a FilterBank, as it was when asked for.")
+  nb::class_<BankMember>(m, "BankMember", "A snapshot of a member of a FilterBank.")
       .def_prop_ro(
           "name", [](const BankMember& c) -> Result<"str"> { return TextOfName(c.name); })
-      .def_ro("position", &BankMember::index, "In `names`, and in the answers of lookups.")
+      .def_ro("position", &BankMember::index,
+              "The index of the member in `names` and in the answers of lookups.")
       .def_prop_ro(
-          "nbytes", [](const BankMember& c) { return 32 * c.num_blocks; }, "Of its filter.")
-      .def_ro("capacity", &BankMember::capacity, "This and the next two: of the filter added.")
+          "nbytes", [](const BankMember& c) { return 32 * c.num_blocks; },
+          "The size of its filter.")
+      .def_ro("capacity", &BankMember::capacity, "The capacity of the filter that was added.")
       .def_ro("inserted_count", &BankMember::inserted)
       .def_prop_ro("key_types", [](const BankMember& c) { return KeyTypesText(c.key_types); })
       .def("__repr__", [](const BankMember& c) {
@@ -372,12 +371,14 @@ void DefineParts(nb::module_& m) {
             ", position=", c.index, ", nbytes=", 32 * c.num_blocks, ", inserted_count=", c.inserted,
             ")");
       });
-  nb::class_<BankGroupInfo>(m, "BankGroup", "Members of a FilterBank of equal size in memory.")
+  nb::class_<BankGroupInfo>(m, "BankGroup",
+                            "Members of a FilterBank with equal size, as stored in memory.")
       .def_prop_ro(
           "filter_nbytes", [](const BankGroupInfo& g) { return 32 * g.num_blocks; },
-          "Of each filter.")
-      .def_ro("members", &BankGroupInfo::members, "Of the 512 that there is room for.")
-      .def_ro("removed", &BankGroupInfo::removed, "That were removed, until compact().")
+          "The size of each filter.")
+      .def_ro("members", &BankGroupInfo::members, "The number of members, of at most 512.")
+      .def_ro("removed", &BankGroupInfo::removed,
+              "The number of removed members whose bits stay until compact().")
       .def_ro("nbytes", &BankGroupInfo::bytes)
       .def("__repr__", [](const BankGroupInfo& g) {
         return tamis::detail::StrCat("BankGroup(filter_nbytes=", 32 * g.num_blocks,
@@ -396,14 +397,15 @@ void DefineChanges(nb::class_<PyBank>& bank) {
             return Wrap(AnyFilter(NewFilter(b, capacity.value)));
           },
           nb::arg("capacity"),
-          "An empty filter for so many keys, of the bank's hash and fpr, and of a size that\n"
-          "filters share groups by: to be filled, and added.")
+          "Returns an empty filter for `capacity` keys, with the hash and fpr of the bank. Its\n"
+          "size is one of few, so that filters share groups. Fill the filter, then add it.")
       .def("remove", Remove, nb::arg("name").none(),
-           "Remove a member; KeyError if there is none of that name.")
+           "Removes a member. Raises KeyError if the name is unknown.")
       .def("discard", Discard, nb::arg("name").none(),
-           "Remove a member, if there is one; returns whether there was.")
+           "Removes a member. Returns whether it existed.")
       .def("merge", Merge, nb::arg("other"),
-           "Add all members of another bank of the same hash; ValueError if a name is in both.\n\n"
+           "Adds all members of another bank with the same hash. Raises ValueError if a name is\n"
+           "in both.\n\n"
            ">>> a, b = tamis.FilterBank(), tamis.FilterBank()\n"
            ">>> a.add('x', [1, 2])\n"
            ">>> b.add('y', [2, 3])\n"
@@ -412,19 +414,19 @@ void DefineChanges(nb::class_<PyBank>& bank) {
            "['x', 'y']\n")
       .def(
           "flush", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Flush(); }); },
-          "Put all members that wait into groups, which saves memory if there are many.")
+          "Moves all waiting members into groups, which saves memory if there are many.")
       .def(
           "compact", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Compact(); }); },
-          "Flush, fill groups from others of the same size, and drop what was removed.")
+          "Calls flush(), fills groups from others of the same size, and drops removed members.")
       .def("extract", Extract, nb::arg("name").none(),
-           "The filter of a member, bit for bit, as a SplitBlockBloomFilter; KeyError if there is\n"
-           "no such member.\n\n"
+           "Returns the filter of a member, bit for bit, as a SplitBlockBloomFilter. Raises\n"
+           "KeyError if the name is unknown.\n\n"
            ">>> bank = tamis.FilterBank()\n"
            ">>> bank.add('a', ['ada', 'bob'])\n"
            ">>> 'ada' in bank.extract('a')\n"
            "True\n")
       .def("save", SaveBank, nb::arg("path"), nb::kw_only(), nb::arg("with_secret").none() = none,
-           "Write the bank to a file, atomically, after flush(). with_secret: as of Filter.save.")
+           "Calls flush() and writes the bank to a file, atomically. with_secret: see Filter.save.")
       .def_static("open", OpenBank, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
                   nb::arg("verify") = false, nb::arg("secret").none() = none,
                   nb::arg("backend").none() = none, kOpenDoc);
@@ -436,39 +438,39 @@ void DefineProperties(nb::class_<PyBank>& bank) {
       .def("__contains__", HasMember, nb::arg("name").none())
       .def("__iter__",
            [](PyBank& b) { return Result<"collections.abc.Iterator[str]">(nb::iter(Names(b))); })
-      .def_prop_ro("names", Names, "Of all members: a list of str, by their positions.")
-      .def("members", Members, "All members, by their positions: a list of BankMember.")
+      .def_prop_ro("names", Names, "The names of all members, by position: a list of str.")
+      .def("members", Members, "Returns all members, by position: a list of BankMember.")
       .def("member", Member, nb::arg("name").none(),
-           "The BankMember of that name; KeyError if there is none.")
+           "Returns the BankMember with this name. Raises KeyError if the name is unknown.")
       .def(
           "groups",
           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.groups(); }); },
-          "How members lie in memory, but for those that wait: a list of BankGroup.")
+          "Returns the groups of members in memory, without waiting members: a list of BankGroup.")
       .def_prop_ro(
           "nbytes",
           [](PyBank& b) { return Look(b, [](const FilterBank& g) { return g.bytes(); }); },
-          "Bytes of all groups, and of filters that wait.")
+          "The size of all groups and of waiting filters, in bytes.")
       .def_prop_ro(
-          "fpr", [](const PyBank& b) { return b.bank.fpr(); }, "Of filters that are made of keys.")
+          "fpr", [](const PyBank& b) { return b.bank.fpr(); },
+          "The false-positive rate of filters built from keys.")
       .def_prop_ro(
           "hash", [](const PyBank& b) { return std::string(HashKindName(b.bank.hash().kind)); },
           "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
       .def_prop_ro(
-          "seed", [](const PyBank& b) { return b.bank.hash().seed; }, "The seed of its hash.")
+          "seed", [](const PyBank& b) { return b.bank.hash().seed; }, "The seed of the hash.")
       .def_prop_ro(
           "backend", [](const PyBank& b) { return std::string(b.bank.backend().name); },
-          "The name of the backend, which decides its speed alone.")
+          "The name of the backend. It affects only the speed.")
       .def_prop_ro(
           "read_only", [](const PyBank& b) { return b.bank.read_only(); },
-          "True for a bank that is mapped.")
+          "True if the bank is mapped.")
       .def(
           "expected_false_members",
           [](PyBank& b) {
             return Read(b, [](const FilterBank& g) { return g.expected_false_members(); });
           },
-          "How many members are expected to have a key that is in none of them, from the "
-          "contents,\n"
-          "all of which it reads.")
+          "Computes the expected number of false-positive members per lookup from the contents\n"
+          "of all members.")
       .def("__repr__", Repr)
       .def("__reduce_ex__", RefusePickle, nb::arg("protocol"));
 }

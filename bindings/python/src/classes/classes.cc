@@ -1,4 +1,4 @@
-// The classes of filters: how they are made, what they say of themselves, and set operations.
+// The classes of filters: construction, properties and set operations.
 #include "bindings/python/src/classes/classes.h"
 
 #include <nanobind/stl/optional.h>
@@ -39,8 +39,8 @@ nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
            nb::arg("huge_pages") = true, MakeDoc().c_str());
 }
 
-// What work(filter) returns when no call is changing the filter, as those of other threads may
-// without the GIL: a scalable filter gets layers meanwhile.
+// Returns work(filter), called while no other call changes the filter. Other threads may change it
+// without the GIL: a scalable filter can get layers.
 template <typename Py, typename Work>
 auto Look(Py& f, const Work& work) {
   const Reading lock(f.gate);
@@ -66,26 +66,26 @@ void DefineScalable(nb::module_& m) {
                                       .backend = BackendOf(backend)};
         new (self) F(MakeScalableFilter(kind, options));
       };
-  nb::class_<F, PyFilter>(m, "ScalableFilter",
-                          "A filter for a number of keys that nobody knows beforehand: a chain of "
-                          "filters that grows.\n\n"
-                          ">>> f = tamis.ScalableFilter(initial_capacity=1000, fpr=0.01)\n"
-                          ">>> f.insert(range(100_000))\n"
-                          "100000\n"
-                          ">>> f.layers > 3\n"
-                          "True\n")
+  nb::class_<F, PyFilter>(
+      m, "ScalableFilter",
+      "A filter for an unknown number of keys: a chain of filters that grows.\n\n"
+      ">>> f = tamis.ScalableFilter(initial_capacity=1000, fpr=0.01)\n"
+      ">>> f.insert(range(100_000))\n"
+      "100000\n"
+      ">>> f.layers > 3\n"
+      "True\n")
       .def("__init__", make, nb::arg("initial_capacity") = Unsigned{uint64_t{1} << 16},
            nb::arg("fpr") = 0.01, nb::kw_only(), nb::arg("layers") = "split-block",
            nb::arg("growth") = 2.0, nb::arg("tightening") = 0.85, nb::arg("max_bytes") = Unsigned{},
            nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
            nb::arg("secret").none() = nb::none(), nb::arg("backend").none() = nb::none(),
-           "initial_capacity: keys of the first layer.\n"
-           "fpr: a bound on the false-positive rate of the whole.\n"
-           "layers: 'split-block', 'bloom', 'cuckoo8', 'cuckoo12' or 'cuckoo16'; with cuckoo\n"
-           "    layers keys can be erased.\n"
-           "growth: the capacity of a layer as a multiple of the one before.\n"
-           "tightening: each layer may use up 1 - tightening of the error that is left.\n"
-           "max_bytes: of all layers together; 0 is no limit.")
+           "initial_capacity: number of keys of the first layer.\n"
+           "fpr: upper bound for the false-positive rate of the whole filter.\n"
+           "layers: 'split-block', 'bloom', 'cuckoo8', 'cuckoo12' or 'cuckoo16'. With cuckoo\n"
+           "    layers, keys can be erased.\n"
+           "growth: capacity of a layer as a multiple of the previous one.\n"
+           "tightening: each layer may use 1 - tightening of the remaining error.\n"
+           "max_bytes: upper bound for the size of all layers together; 0 means unlimited.")
       .def_prop_ro(
           "layers",
           [](PyFilter& f) {
@@ -95,14 +95,14 @@ void DefineScalable(nb::module_& m) {
               return view->layers.size();
             });
           },
-          "How many there are.");
+          "The number of layers.");
 }
 
 std::string NameOf(nb::handle self) {
   return nb::cast<std::string>(self.type().attr("__qualname__"));
 }
 
-// Kind, size, rate and fill, by what is known without reading the contents.
+// Kind, size, rate and fill, as far as they are known without reading the contents.
 template <typename Py>
 std::string Repr(nb::handle self) {
   Py* const f = FilterIn<Py>(self.ptr());
@@ -119,7 +119,7 @@ std::string Repr(nb::handle self) {
   return text + rate + (filter.read_only() ? ", read_only=True)" : ")");
 }
 
-// What a call that reads the filter returns; without the GIL.
+// Returns work(filter), which reads the filter, without the GIL.
 template <typename Py, typename Work>
 auto Read(Py& f, const Work& work) {
   const Reading lock(f.gate);
@@ -139,7 +139,7 @@ AnyFilter Copied(Py& f) {
   return Read(f, [](const Filter& filter) { return Clone(filter); });
 }
 
-// Of a filter and another of its class.
+// Calls work with a filter and another of the same class.
 template <typename Work>
 void Combine(PyFilter& f, PyFilter& other, const Work& work) {
   if (&f == &other) throw nb::value_error("a filter cannot be combined with itself in place");
@@ -151,7 +151,7 @@ void Combine(PyFilter& f, PyFilter& other, const Work& work) {
   work(*f.filter, static_cast<const Filter&>(*other.filter));
 }
 
-// The filter in an operand of an operator, or nullptr for what is none.
+// Returns the filter in an operand of an operator, or nullptr for other objects.
 PyFilter* Operand(nb::handle object) {
   PyFilter* found = nullptr;
   return nb::try_cast(object, found) ? found : nullptr;
@@ -162,7 +162,7 @@ SelfResult InPlace(nb::handle self, nb::handle other, const Work& work) {
   PyFilter* const f = Operand(self);
   PyFilter* const from = Operand(other);
   if (f == nullptr || from == nullptr) return nb::borrow(Py_NotImplemented);
-  // As of sets, f |= f and f &= f change nothing.
+  // Like for sets, f |= f and f &= f change nothing.
   if (f != from) Combine(*f, *from, work);
   return nb::borrow(self);
 }
@@ -184,37 +184,37 @@ void DefineMembers(nb::class_<Py, Base>& filter) {
   filter
       .def_prop_ro(
           "kind", [](const Py& f) { return FilterKindName(f.filter->kind()); },
-          "The name of its kind, as the tamis command has it: 'split-block' ...")
+          "The name of its kind in the tamis command: 'split-block' ...")
       .def_prop_ro(
           "capacity", [](Py& f) { return Look(f, [](const Filter& g) { return g.capacity(); }); },
-          "Keys that it was sized for.")
+          "Number of keys that it was sized for.")
       .def_prop_ro(
           "inserted_count",
           [](Py& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },
           std::is_same_v<Py, PyStaticFilter>
               ? "The number of distinct keys."
-              : "Keys inserted so far, duplicates included, less those erased.")
+              : "Number of keys inserted minus number erased. Duplicates count.")
       .def_prop_ro(
           "bits_per_key",
           [](Py& f) { return Look(f, [](const Filter& g) { return g.bits_per_key(); }); },
-          "Bits of memory for each key of the capacity.")
+          "Bits of memory per key of the capacity.")
       .def_prop_ro(
           "hash", [](const Py& f) -> std::string { return HashKindName(f.filter->hash().kind); },
           "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
       .def_prop_ro(
-          "seed", [](const Py& f) { return f.filter->hash().seed; }, "The seed of its hash.")
+          "seed", [](const Py& f) { return f.filter->hash().seed; }, "The seed of the hash.")
       .def_prop_ro(
           "read_only", [](const Py& f) { return f.filter->read_only(); },
-          "True for a filter that is mapped from a file or a buffer.")
+          "True if the filter is mapped from a file or a buffer.")
       .def_prop_ro(
           "can_erase", [](const Py& f) { return f.erasable() != nullptr; },
           "Whether keys can be erased.")
       .def_prop_ro(
           "backend", [](const Py& f) { return std::string(f.filter->backend().name); },
-          "The name of the backend, which decides its speed alone.")
+          "The name of the backend. It affects only the speed.")
       .def(
           "copy", [](Py& f) -> SelfResult { return Wrap(Copied(f)); },
-          "A copy in memory of its own, never read-only.")
+          "Returns a copy in new memory, which is never read-only.")
       .def("__repr__", Repr<Py>);
 }
 
@@ -236,20 +236,23 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m) {
       m, "Filter", nb::type_slots(FilterSlots()), nb::is_weak_referenceable(),
       "The common base class of filters that take keys. An approximate set.\n");
   DefineMembers(filter);
-  filter.def("clear", Clear, "Empty the filter.")
+  filter.def("clear", Clear, "Removes all keys.")
       .def(
           "__or__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Merge); },
-          nb::arg("other"), "All keys of both: as if all had been inserted into one.")
+          nb::arg("other"),
+          "Returns a filter with all keys of both, as if all had been inserted into one.")
       .def(
           "__ior__", [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Merge); },
-          nb::arg("other"), "Add all keys of another filter of equal size and hash.")
+          nb::arg("other"), "Adds all keys of another filter with equal size and hash.")
       .def(
           "__and__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Intersect); },
-          nb::arg("other"), "What both have: no key that is in both is lost.")
+          nb::arg("other"),
+          "Returns a filter with the keys that are in both. No key that is in both is lost.")
       .def(
           "__iand__",
           [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Intersect); },
-          nb::arg("other"), "Keep what another filter of equal size and hash has, too.");
+          nb::arg("other"),
+          "Keeps the keys that are also in another filter with equal size and hash.");
   return filter;
 }
 
@@ -265,7 +268,7 @@ void DefineKinds(nb::module_& m) {
   const auto with_example = [](std::string text, const char* example) { return text + example; };
   auto split_block = Define<FilterKind::kSplitBlock>(
       m, "SplitBlockBloomFilter",
-      with_example("The fast default: one cache line for each lookup, and the bits of Parquet.\n\n",
+      with_example("The fast default: one cache line per lookup, and the bits of Parquet.\n\n",
                    ">>> f = tamis.SplitBlockBloomFilter(capacity=1000, fpr=0.01)\n"
                    ">>> f.add('ada')\n"
                    ">>> 'ada' in f, 'eve' in f\n"
@@ -273,29 +276,31 @@ void DefineKinds(nb::module_& m) {
   DefineContents(split_block);
   Define<FilterKind::kBloom>(
       m, "BloomFilter",
-      with_example("The classic one: the least memory of the Bloom filters.\n\n",
+      with_example("The classic Bloom filter: needs the least memory of the Bloom filters.\n\n",
                    ">>> f = tamis.BloomFilter(1000, 0.001)\n"
                    ">>> f.update(range(1000))\n"
                    ">>> f.count(range(1000))\n"
                    "1000\n"));
   Define<FilterKind::kCounting>(
       m, "CountingBloomFilter",
-      with_example("Counters in place of bits: keys come and go, even in copies.\n\n",
+      with_example("Counters instead of bits: keys can be inserted and erased, even in copies.\n\n",
                    ">>> f = tamis.CountingBloomFilter(1000)\n"
                    ">>> f.update(['ada', 'ada'])\n"
                    ">>> f.discard('ada'), 'ada' in f\n"
                    "(True, True)\n"));
   const char* const cuckoo =
-      "\n\nErase only keys that were inserted. A key goes in up to 8 times (10 with 12 bits).\n";
+      "Erase only keys that were inserted. A key can be inserted up to 8 times (10 with 12\n"
+      "bits).\n";
   Define<FilterKind::kCuckoo8>(
       m, "CuckooFilter8",
-      with_example("Keys can be erased: 8.3 bits a key, a false-positive rate of 3%.", cuckoo));
+      with_example("Keys can be erased: 8.3 bits per key, a false-positive rate of 3%.", cuckoo));
   Define<FilterKind::kCuckoo12>(
       m, "CuckooFilter12",
-      with_example("Keys can be erased: 13.2 bits a key, a false-positive rate of 0.24%.", cuckoo));
+      with_example("Keys can be erased: 13.2 bits per key, a false-positive rate of 0.24%.",
+                   cuckoo));
   Define<FilterKind::kCuckoo16>(
       m, "CuckooFilter16",
-      with_example("Keys can be erased: 16.7 bits a key, a false-positive rate of 0.012%.",
+      with_example("Keys can be erased: 16.7 bits per key, a false-positive rate of 0.012%.",
                    cuckoo));
   DefineScalable(m);
 }

@@ -13,12 +13,12 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m);
 nb::class_<PyStaticFilter, PyQueryable> DefineStaticFilter(nb::module_& m);
 void DefineKinds(nb::module_& m);
 void DefineStaticKinds(nb::module_& m);
-// Contents of a filter that come in pieces.
+// Defines the exchange of filter contents in pieces.
 void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter);
-// save, open and the like; to_bytes, frombuffer, pickle.
+// Defines save, open and so on; to_bytes, frombuffer, pickle.
 void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
                  nb::class_<PyStaticFilter, PyQueryable>& static_filter);
-// Throws FileNotFoundError.
+// Throws FileNotFoundError if the path does not exist.
 void RequireThere(const std::filesystem::path& path);
 void DefineBank(nb::module_& m);
 void DefineForeign(nb::module_& m);

@@ -1,4 +1,4 @@
-// The contents of a split-block filter, in pieces: as a job on many machines hands them over.
+// The contents of a split-block filter in pieces, for jobs on many machines.
 #include <nanobind/stl/string.h>
 #include <tamis/key_types_text.h>
 
@@ -64,10 +64,10 @@ void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& fil
   filter.def(
       "merge_contents", MergeContents, nb::arg("data"), nb::arg("offset") = Unsigned{},
       nb::kw_only(), nb::arg("inserted_count") = Unsigned{}, nb::arg("key_types") = "unknown",
-      "Add a part of the contents of another filter of equal size and hash, which nobody "
-      "checks.\n\n"
+      "Adds a part of the contents of another filter with equal size and hash. The contents are\n"
+      "not checked.\n\n"
       "data: bytes of memoryview(other) from `offset` on.\n"
-      "inserted_count, key_types: what the other says of its keys, to be given with one part.\n\n"
+      "inserted_count, key_types: properties of the other filter. Give them with one part only.\n\n"
       ">>> a, b = tamis.SplitBlockBloomFilter(1000), tamis.SplitBlockBloomFilter(1000)\n"
       ">>> a.update(range(500))\n"
       ">>> contents = memoryview(a)\n"

@@ -1,4 +1,4 @@
-// The exceptions of the package: each is also the one of Python that fits it.
+// The exceptions of the package. Each is also a matching exception of Python.
 #include <nanobind/stl/string.h>
 
 #include <exception>
@@ -21,7 +21,7 @@ struct ErrorClass {
   const char* doc;
 };
 
-// Never given back: exceptions may be raised as long as there is an interpreter.
+// Never released, because exceptions may be raised until the interpreter ends.
 PyObject* g_error = nullptr;
 PyObject* g_full = nullptr;
 PyObject* g_timed_out = nullptr;
@@ -31,28 +31,28 @@ const ErrorClass kClasses[] = {
     {ErrorCode::kInvalidArgument, "InvalidArgumentError", &PyExc_ValueError,
      "A value outside its range."},
     {ErrorCode::kOutOfMemory, "OutOfMemoryError", &PyExc_MemoryError,
-     "More memory asked for than there is."},
+     "The requested memory is not available."},
     {ErrorCode::kIncompatible, "IncompatibleError", &PyExc_ValueError,
      "Two filters that cannot be combined."},
     {ErrorCode::kReadOnly, "ReadOnlyError", &PyExc_ValueError,
-     "A change to a filter that is mapped from a file, or in a buffer."},
+     "A change of a filter that is mapped from a file or in a buffer."},
     {ErrorCode::kUnknownBackend, "UnknownBackendError", &PyExc_ValueError,
      "A backend that is unknown, or that this machine cannot run."},
     {ErrorCode::kIo, "FileError", &PyExc_OSError, "The operating system refused a file operation."},
     {ErrorCode::kCorrupt, "CorruptError", &PyExc_ValueError,
-     "Bytes that fail a check: `check` names it, and `offset` is where."},
+     "Bytes that fail a check. `check` names the check, and `offset` is the place."},
     {ErrorCode::kUnsupported, "UnsupportedError", &PyExc_ValueError,
      "A file of a newer version or of another kind; `check` and `offset` as in CorruptError."},
-    {ErrorCode::kDevice, "DeviceError", &PyExc_RuntimeError, "A GPU, or its driver, that failed."},
+    {ErrorCode::kDevice, "DeviceError", &PyExc_RuntimeError, "A GPU or its driver failed."},
     {ErrorCode::kNotDurable, "NotDurableError", &PyExc_OSError,
-     "A file that has been saved, but that a power cut may still undo."},
+     "A file was saved, but a power cut may still undo it."},
     {ErrorCode::kBusy, "BusyError", &PyExc_OSError,
-     "A file that another process is changing, or has replaced meanwhile."},
-    {ErrorCode::kCancelled, "CancelledError", &PyExc_RuntimeError, "Work that was called off."},
+     "Another process is changing the file, or has replaced it."},
+    {ErrorCode::kCancelled, "CancelledError", &PyExc_RuntimeError, "The work was cancelled."},
     {ErrorCode::kSecret, "SecretError", &PyExc_ValueError,
      "The secret of a keyed hash: missing, wrong, or given where none is needed."},
     {ErrorCode::kUnavailable, "UnavailableError", &PyExc_ConnectionError,
-     "A server that cannot be reached, or refuses."},
+     "A server cannot be reached, or refuses the connection."},
 };
 
 PyObject* NewClass(nb::module_& m, const char* name, nb::handle bases, const char* doc) {
@@ -69,7 +69,7 @@ namespace {
 
 PyObject* ClassOf(const Error& error) {
   const auto code = static_cast<size_t>(error.code());
-  // The library has one code for all that servers may fail in, and says what it was.
+  // The library has one code for all failures of servers. The message distinguishes them.
   if (error.code() == ErrorCode::kUnavailable &&
       std::string_view(error.what()).find("no answer in time") != std::string_view::npos) {
     return g_timed_out;
@@ -77,8 +77,8 @@ PyObject* ClassOf(const Error& error) {
   return code < std::size(g_classes) && g_classes[code] ? g_classes[code] : g_error;
 }
 
-// What is no UTF-8, as in a path or a name, is escaped, as in Python's own paths. Not valid, with
-// Python's error set, if there is no memory.
+// Invalid UTF-8, as in a path or a name, is escaped like in Python's own paths. Returns an invalid
+// object, with Python's error set, if memory runs out.
 nb::object TextOf(const Error& error) {
   const std::string_view text = error.what();
   return nb::steal(
@@ -136,26 +136,25 @@ void BorrowErrors(nb::handle module) {
 }
 
 void DefineErrors(nb::module_& m) {
-  g_error =
-      NewClass(m, "Error", nb::handle(PyExc_Exception),
-               "The base of all errors of tamis. `keys`: the indices of those keys of a call\n"
-               "that it is about, or None.");
+  g_error = NewClass(m, "Error", nb::handle(PyExc_Exception),
+                     "The base class of all errors of tamis. `keys`: the indices of the keys\n"
+                     "that caused the error in a call with many keys, or None.");
   for (const ErrorClass& row : kClasses) {
     const nb::object bases = nb::make_tuple(nb::handle(g_error), nb::handle(*row.base));
     g_classes[static_cast<size_t>(row.code)] = NewClass(m, row.name, bases, row.doc);
   }
   for (const ErrorCode code : {ErrorCode::kCorrupt, ErrorCode::kUnsupported}) {
     const nb::handle type = g_classes[static_cast<size_t>(code)];
-    type.attr("check") = nb::none();  // for those that are about no bytes
+    type.attr("check") = nb::none();  // for errors that are not about bytes
     type.attr("offset") = nb::none();
   }
   g_full =
       NewClass(m, "FullError", nb::make_tuple(nb::handle(g_error), nb::handle(PyExc_RuntimeError)),
-               "Keys that a cuckoo or scalable filter had no room for.");
+               "A cuckoo or scalable filter had no room for some keys.");
   const nb::handle unavailable = g_classes[static_cast<size_t>(ErrorCode::kUnavailable)];
   g_timed_out =
       NewClass(m, "TimedOutError", nb::make_tuple(unavailable, nb::handle(PyExc_TimeoutError)),
-               "A server that does not answer in time.");
+               "A server does not answer in time.");
   nb::handle(g_error).attr("keys") = nb::none();
   TranslateErrors();
 }

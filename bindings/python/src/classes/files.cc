@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Secret = std::optional<nb::bytes>;
 
-constexpr size_t kAlignment = 64;  // where the contents of a filter may begin
+constexpr size_t kAlignment = 64;  // required alignment of the contents of a filter
 
 }  // namespace
 
@@ -95,13 +95,13 @@ AnyFilterResult FromBuffer(BufferArg buffer, bool verify, const Secret& secret) 
   return Wrap(std::move(filter), std::move(backing));
 }
 
-// For pickle and for subclasses of Python, whose attributes go along.
+// For pickle, and for Python subclasses, whose attributes are included.
 template <typename Py>
 nb::tuple GetState(nb::handle self) {
   Py* const found = FilterIn<Py>(self.ptr());
   if (found == nullptr) throw nb::python_error();
   Py& f = *found;
-  // With the secret of a keyed hash: without it the filter would be of no use.
+  // Includes the secret of a keyed hash, because the filter is useless without it.
   const bool keyed = IsKeyed(f.filter->hash().kind);
   const std::optional<bool> with_secret = keyed ? std::optional(true) : std::nullopt;
   return nb::make_tuple(ToBytes(f, with_secret),
@@ -119,7 +119,7 @@ void SetState(nb::pointer_and_handle<Py> self, const nb::tuple& state) {
   new (self.p) Py(std::move(filter));
 }
 
-// That of all objects, which asks for the state from protocol 2 on.
+// Calls object.__reduce_ex__, which reads the state from protocol 2 on.
 nb::object Reduce(nb::handle self, int protocol) {
   const nb::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   return object.attr("__reduce_ex__")(self, std::max(protocol, 2));
@@ -132,12 +132,12 @@ void DefineSaving(nb::class_<Py, Base>& filter) {
           "save", SaveFile<Py>, nb::arg("path"), nb::kw_only(),
           nb::arg("with_secret").none() = nb::none(),
           nb::arg("version") = FileHeader::kNewestVersion,
-          "Write the filter to a file, atomically: the path names the old file or the new one.\n\n"
-          "with_secret: whether the secret of a keyed hash goes into the file; by default it does\n"
-          "    if it came from one that had it.\n"
-          "version: 1 for readers that know no other.")
+          "Writes the filter to a file, atomically: the path names the old file or the new one.\n\n"
+          "with_secret: whether the file contains the secret of a keyed hash. The default\n"
+          "    is yes if the filter was read from a file that contains it.\n"
+          "version: 1 for readers that support only version 1.")
       .def("to_bytes", ToBytes<Py>, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
-           "The bytes of the file that save() would write.")
+           "Returns the bytes of the file that save() would write.")
       .def("__reduce_ex__", Reduce, nb::arg("protocol"))
       .def("__getstate__", GetState<Py>)
       .def("__setstate__", SetState<Py>, nb::arg("state"));
@@ -163,12 +163,14 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
   m.def("open", OpenFile, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
         nb::arg("verify") = false, nb::arg("secret").none() = nb::none(),
         nb::arg("backend").none() = nb::none(),
-        "The filter in a file, of whatever class: of save(), or of the tamis command.\n\n"
-        "map: do not read the file but map it; the filter is then read-only, and pages are read\n"
-        "    when they are first probed. The file must not be written to meanwhile; to replace it\n"
-        "    by save() is safe.\n"
-        "verify: check all of a file that is mapped, and not its header alone. Others always are.\n"
-        "secret: that of a keyed hash, unless the file has it.\n\n"
+        "Opens the filter in a file written by save() or by the tamis command. Returns an object\n"
+        "of the class of its kind.\n\n"
+        "map: maps the file instead of reading it. The filter is then read-only, and pages are\n"
+        "    read when they are first used. The file must not be written to while it is mapped.\n"
+        "    Replacing it by save() is safe.\n"
+        "verify: checks all bytes of a mapped file instead of only its header. A file that is\n"
+        "    read is always checked completely.\n"
+        "secret: the secret of a keyed hash, unless the file contains it.\n\n"
         "Raises FileNotFoundError, FileError (an OSError), and CorruptError (a ValueError).\n\n"
         ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
         ">>> f.add('ada')\n"
@@ -181,17 +183,19 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
         return Wrap(LoadBytes(data, secret));
       },
       nb::arg("data"), nb::kw_only(), nb::arg("secret").none() = nb::none(),
-      "The filter in bytes that to_bytes() or a file has, all of which are checked: a copy.\n\n"
+      "Returns a copy of the filter in the bytes of to_bytes() or of a file. Checks all of\n"
+      "them.\n\n"
       ">>> f = tamis.BloomFilter(1000)\n"
       ">>> f.add(7)\n"
       ">>> 7 in tamis.from_bytes(f.to_bytes())\n"
       "True\n");
   m.def("frombuffer", FromBuffer, nb::arg("buffer"), nb::kw_only(), nb::arg("verify") = true,
         nb::arg("secret").none() = nb::none(),
-        "A read-only filter in the memory of a buffer that has the bytes of to_bytes().\n\n"
-        "Without a copy if the buffer begins at a multiple of 64, as those of shared memory and\n"
-        "mmap do. It must not be written to as long as the filter is there.\n"
-        "verify: check all of it, and not its header alone.\n\n"
+        "Returns a read-only filter in the memory of a buffer that contains the bytes of\n"
+        "to_bytes().\n\n"
+        "Does not copy a buffer that begins at a multiple of 64, as shared memory and mmap do.\n"
+        "The buffer must not be written to while the filter exists.\n"
+        "verify: checks all bytes instead of only the header.\n\n"
         ">>> f = tamis.BloomFilter(1000)\n"
         ">>> f.add(7)\n"
         ">>> g = tamis.frombuffer(f.to_bytes())\n"

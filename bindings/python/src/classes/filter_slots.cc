@@ -1,5 +1,5 @@
-// The one-key calls of a filter. C functions of Python's own kind: no argument is converted that
-// need not be, and `k in f` makes no call of an attribute.
+// The one-key calls of filters as C functions of Python. They convert only the necessary arguments,
+// and `k in f` does not look up an attribute.
 #include <tamis/file/filter_kind_name.h>
 
 #include "bindings/python/src/classes/for_class.h"
@@ -10,7 +10,7 @@
 namespace tamis::python {
 namespace {
 
-// The filter as soon as it may be changed. nullptr with an error set.
+// Returns the filter when it may be changed. Returns nullptr with an error set otherwise.
 ChangeableFilter* RequireChange(PyFilter& f) noexcept {
   ChangeableFilter* filter = f.filter->changeable();
   if (filter != nullptr && f.gate.idle() && f.changeable()) return filter;
@@ -25,8 +25,8 @@ bool RequireRead(PyQueryable& f) noexcept {
   return !f.gate.writer() || Guarded([&] { f.gate.WaitToRead(); });
 }
 
-// Calls change(key) with an integer or a string, and sets `done` to what it returns. False with an
-// error set: a scalable filter may not get the memory for another layer.
+// Calls change(key) with an integer or a string, and sets `done` to its result. Returns false with
+// an error set if a scalable filter cannot allocate another layer.
 template <typename Change>
 bool ChangeOne(const OneKey& key, bool& done, const Change& change) noexcept {
   return Guarded(
@@ -38,7 +38,7 @@ bool ContainsKey(const Filter& filter, const OneKey& key) noexcept {
                                             : filter.Contains(key.bytes);
 }
 
-// PySequence_Contains, for filters that are F, whose own functions are inlined.
+// PySequence_Contains for filters of class F, whose own functions are inlined.
 template <typename F, FilterKind kKind>
 int Contains(PyObject* self, PyObject* object) noexcept {
   auto* const f = FilterIn<PyBaseOf<kKind>>(self);
@@ -59,7 +59,7 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
   if (filter == nullptr) return nullptr;
   bool inserted = false;
   if (!ChangeOne(key, inserted, [&](auto k) { return filter->Insert(k); })) return nullptr;
-  // What is in already may have no room for another copy.
+  // A key that is in may have no room for another copy.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
 }
@@ -78,7 +78,7 @@ PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
   return PyBool_FromLong(inserted);
 }
 
-// -1 with an error set, or whether the key was erased.
+// Returns whether the key was erased, or -1 with an error set.
 int Erase(PyObject* self, PyObject* object) noexcept {
   PyFilter* const f = FilterIn(self);
   OneKey key;
@@ -110,7 +110,7 @@ PyObject* Remove(PyObject* self, PyObject* object) noexcept {
   Py_RETURN_NONE;
 }
 
-// The contents, as they are in a file, read-only. While a memoryview of them is there the filter
+// Exports the contents as in a file, read-only. While a memoryview of them exists, the filter
 // refuses to change.
 template <typename Py>
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
@@ -136,8 +136,9 @@ void ReleaseBuffer(PyObject* self, Py_buffer*) noexcept {
   --nb::inst_ptr<Py>(self)->exports;
 }
 
-// A filter that frombuffer made keeps the owner of its bytes, which may lead back to it. A cycle of
-// such references passes through objects that can be cleared, so this one need not be.
+// A filter made by frombuffer keeps the owner of its bytes, which may refer back to it. A cycle of
+// such references passes through objects that can be cleared, so this reference need not be
+// cleared.
 template <typename Py>
 int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
@@ -147,7 +148,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// A class inherits neither from another where nanobind has slots of its own.
+// A class inherits neither slot if nanobind defines its own.
 template <typename F, FilterKind kKind>
 PyType_Slot* SlotsFor() noexcept {
   static PyType_Slot slots[] = {
@@ -159,32 +160,37 @@ PyType_Slot* SlotsFor() noexcept {
 
 PyMethodDef kMethods[] = {
     {"add", Add, METH_O,
-     "add($self, key, /)\n--\n\n"
-     "Insert one key: a str, bytes, int (-2**63 to 2**64 - 1, or anything with __index__) or\n"
-     "uuid.UUID. A str is the key of its UTF-8 bytes, an int below 0 that of its 64-bit two's\n"
-     "complement. Raises FullError if there is no room for it, TypeError for other types,\n"
-     "OverflowError, ReadOnlyError, and BufferError while a memoryview of the filter exists.\n\n"
+     "add($self, key, /)\n"
+     "--\n\n"
+     "Inserts one key: a str, bytes, int (-2**63 to 2**64 - 1, or anything with __index__) or\n"
+     "uuid.UUID. A str is the same key as its UTF-8 bytes, and a negative int the same key as\n"
+     "its 64-bit two's complement. Raises FullError if there is no room for it, TypeError for\n"
+     "other types, OverflowError, ReadOnlyError, and BufferError while a memoryview of the\n"
+     "filter exists.\n\n"
      ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
      ">>> f.add('ada')\n"
      ">>> 'ada' in f, b'ada' in f, 'eve' in f\n"
      "(True, True, False)\n"},
     {"add_if_absent", AddIfAbsent, METH_O,
-     "add_if_absent($self, key, /)\n--\n\n"
-     "Insert one key unless it may be in. Returns whether it was inserted, and so is new.\n\n"
+     "add_if_absent($self, key, /)\n"
+     "--\n\n"
+     "Inserts one key unless it may be in. Returns True if the key was new and was inserted.\n\n"
      ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
      ">>> f.add_if_absent(7), f.add_if_absent(7)\n"
      "(True, False)\n"},
     {"discard", Discard, METH_O,
-     "discard($self, key, /)\n--\n\n"
-     "Erase one copy of one key, which must have been inserted. Returns whether it was found.\n"
-     "Raises TypeError for a filter that keys cannot be erased from.\n\n"
+     "discard($self, key, /)\n"
+     "--\n\n"
+     "Erases one copy of one key, which must have been inserted. Returns whether it was found.\n"
+     "Raises TypeError for a filter that cannot erase keys.\n\n"
      ">>> f = tamis.CuckooFilter16(1000)\n"
      ">>> f.add(7)\n"
      ">>> f.discard(7), 7 in f, f.discard(7)\n"
      "(True, False, False)\n"},
     {"remove", Remove, METH_O,
-     "remove($self, key, /)\n--\n\n"
-     "Erase one copy of one key; raises KeyError if it is not found. See discard.\n"},
+     "remove($self, key, /)\n"
+     "--\n\n"
+     "Erases one copy of one key. Raises KeyError if it is not found. See discard.\n"},
     {nullptr, nullptr, 0, nullptr},
 };
 

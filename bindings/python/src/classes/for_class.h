@@ -1,4 +1,4 @@
-// The class of filters that goes with a kind.
+// Maps a kind to its class of filters.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_FOR_CLASS_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_FOR_CLASS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::python {
 
-// Returns work.operator()<F>() for the first class F of the list whose kind it is, or otherwise().
+// Returns work.operator()<F>() for the first class F of the list with this kind, or otherwise().
 template <typename F, typename... More, typename Work, typename Otherwise>
 auto ForClass(FilterKind kind, const Work& work, const Otherwise& otherwise) {
   if (kind == F::kKind) return work.template operator()<F>();
@@ -21,8 +21,8 @@ auto ForClass(FilterKind kind, const Work& work, const Otherwise& otherwise) {
   }
 }
 
-// Returns work.operator()<F, kKind>(). Scalable filters are of many classes: F is Filter. Throws
-// Error(kUnsupported) for a kind without a class.
+// Returns work.operator()<F, kKind>(). For scalable filters, which have several classes, F is
+// Filter. Throws Error(kUnsupported) for a kind without a class.
 template <typename Work>
 auto ForKind(FilterKind kind, const Work& work) {
   return ForClass<SplitBlockBloomFilter, CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>,

@@ -95,14 +95,12 @@ Result<"typing.NoReturn"> NoPickle(nb::handle, Arg<"typing.SupportsIndex">) {
 }
 
 constexpr char kDoc[] =
-    "A Bloom or cuckoo filter that another library wrote, or is to read, bit for bit.\n\n"
-    "A format and the form of its keys have a name, such as 'guava:utf8', as the bytes do not say\n"
-    "which they are: formats() lists all. docs/formats.md has more. Keys are given as to the "
-    "other\n"
-    "classes. Keys of another type, such as text for a filter of integers, raise "
-    "InvalidArgumentError.\n"
-    "If the format cannot have a key, none of its batch is inserted, and the batches before stay "
-    "in.\n\n"
+    "A Bloom or cuckoo filter in the format of another library, bit for bit.\n\n"
+    "The name of a format includes the type of its keys, such as 'guava:utf8', because the\n"
+    "bytes do not contain it. formats() returns all names; see docs/formats.md. Keys are given\n"
+    "as to the other classes. Keys of another type, such as text for a filter of integers,\n"
+    "raise InvalidArgumentError. If the format does not support a key, no key of its batch is\n"
+    "inserted; keys of earlier batches stay in.\n\n"
     ">>> f = tamis.ForeignFilter.from_bytes(bytes.fromhex('01010000000200000000000000000000"
     "000000000000'), 'guava:utf8')\n"
     ">>> f.insert(['ada', 'bob'])\n"
@@ -116,31 +114,31 @@ constexpr char kDoc[] =
 
 void DefineForeign(nb::module_& m) {
   nb::class_<PyForeign, PyChangeable>(m, "ForeignFilter", kDoc)
-      .def_static("formats", Formats, "The names of all formats.")
+      .def_static("formats", Formats, "Returns the names of all formats.")
       .def_static("load", LoadForeign, nb::arg("path"), nb::arg("format"),
-                  "Read what the other library wrote.")
+                  "Reads a filter written by the other library.")
       .def_static("open", OpenForeign, nb::arg("path"),
-                  "Read a file of save_imported, or of `tamis import`, which says its format.")
+                  "Reads a file of save_imported or of `tamis import`, which contains its format.")
       .def_static("from_bytes", FromBytes, nb::arg("data"), nb::arg("format"),
-                  "The same as load, out of memory.")
+                  "Like load, from memory.")
       .def_prop_ro(
           "format", [](PyForeign& f) { return std::string(f.filter.format().name); },
-          "Its name, with the form of its keys.")
+          "The name of the format, with the type of its keys.")
       .def("merge", MergeForeign, nb::arg("other"),
-           "Take in the keys of another filter of the same format and size.")
-      .def("to_bytes", ToBytes, "What the other library reads, byte for byte.")
+           "Adds the keys of another filter with the same format and size.")
+      .def("to_bytes", ToBytes, "Returns the bytes that the other library reads.")
       .def(
           "save",
           [](PyForeign& f, const fs::path& path) {
             Read(f, [&](const ForeignFilter& g) { g.Save(path); });
           },
-          nb::arg("path"), "The same into a file, which is replaced whole or not at all.")
+          nb::arg("path"), "Writes these bytes to a file, atomically.")
       .def(
           "save_imported",
           [](PyForeign& f, const fs::path& path) {
             Read(f, [&](const ForeignFilter& g) { g.SaveImported(path); });
           },
-          nb::arg("path"), "The same with a header that says the format, and a checksum.")
+          nb::arg("path"), "Like save, with a header that contains the format, and a checksum.")
       .def("__repr__", ReprOf)
       .def("__reduce_ex__", NoPickle, nb::arg("protocol"));
 }

@@ -1,4 +1,4 @@
-// Who may use a filter while a long call of another thread has given up the GIL.
+// Controls access to a filter while a long call of another thread has released the GIL.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_GATE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_GATE_H_
 
@@ -11,10 +11,10 @@
 
 namespace tamis::python {
 
-// Calls work(), a function of Python's C interface, which may wait for the GIL. When the
-// interpreter ends, Python before 3.14 ends daemon threads that wait for it by unwinding their
-// stacks, and C++ ends the process for that: such a thread stays here instead until the process is
-// gone, as it does from Python 3.14 on. C throws nothing else.
+// Calls work(), a function of Python's C interface that may wait for the GIL. When the interpreter
+// ends, Python before 3.14 ends waiting daemon threads by unwinding their stacks, and C++ then ends
+// the process. Here such a thread blocks until the process is gone, as from Python 3.14 on. C
+// functions throw nothing else.
 template <typename Work>
 auto OrStay(const Work& work) {
   try {
@@ -24,7 +24,7 @@ auto OrStay(const Work& work) {
   }
 }
 
-// What callable(arguments...) returns, which runs code of Python. Throws what that raises.
+// Returns callable(arguments...). Runs Python code, and throws what it raises.
 template <typename... Arguments>
 nanobind::object Call(nanobind::handle callable, const Arguments&... arguments) {
   PyObject* const result = OrStay(
@@ -44,10 +44,10 @@ inline nanobind::object AttributeIf(nanobind::handle object, const char* name) {
   return nanobind::steal(found);
 }
 
-// The thread is without the GIL as long as this is there.
+// Releases the GIL during its lifetime.
 class WithoutGil {
  public:
-  // With it again, for a call of code of Python in the middle.
+  // Takes the GIL back for a call of Python code.
   class Pause {
    public:
     explicit Pause(WithoutGil& released) : released_(released) { released_.Restore(); }
@@ -72,24 +72,24 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Throws what a signal handler has raised, such as KeyboardInterrupt.
+// Throws the exception of a signal handler, such as KeyboardInterrupt.
 inline void CheckSignals() {
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
-// How many calls of fork lie between the first process and this one; counted with the GIL.
+// Number of forks between the first process and this one. The GIL protects it.
 inline int g_forks = 0;
 
-// Many readers or one writer. All members are read and written with the GIL, so they need no atomic
-// operations. It is never held while Python code may run: so no thread can wait for itself. A child
-// of fork has none of the other threads, so it waits for none of them.
+// Allows many readers or one writer. The GIL protects all members, so they need no atomic
+// operations. The gate is never held while Python code may run, so no thread can wait for itself. A
+// child of fork has no other threads of its parent, so it waits for none of them.
 class Gate {
  public:
   bool idle() const noexcept { return readers_ == 0 && !writer_; }
   bool writer() const noexcept { return writer_; }
 
-  // Each throws what a signal handler raises meanwhile, and std::runtime_error in a child of fork
-  // if the filter is as a thread of the parent had changed half of it.
+  // Both throw the exception of a signal handler. In a child of fork they throw std::runtime_error
+  // if a thread of the parent was changing the filter at the time of the fork.
   void WaitToRead() {
     Wait([this] { return !writer_; });
   }
@@ -102,7 +102,7 @@ class Gate {
   friend class Writing;
   using Clock = std::chrono::steady_clock;
 
-  // Waits in a queue, which others may pass by, but not for long.
+  // Waits in a queue. Other threads may overtake, but only for a short time.
   template <typename Free>
   void Wait(const Free& free) {
     constexpr auto kPatience = std::chrono::milliseconds(2);
@@ -146,22 +146,22 @@ class Gate {
   int readers_ = 0;
   bool writer_ = false;
   int forks_ = g_forks;
-  std::list<Clock::time_point> queue_;  // since when each waits
+  std::list<Clock::time_point> queue_;  // the start of each wait
 };
 
-// Waits until the one can be changed and the other read, to be taken at once: so that two threads
-// that do this crosswise cannot wait for each other.
+// Waits until one gate is free for a change and the other for reading, so that both can be taken at
+// once. This avoids a deadlock of two threads that use the same gates in opposite roles.
 inline void WaitForBoth(Gate& changed, Gate& read) {
   do {
     changed.WaitToWrite();
-    read.WaitToRead();  // which may let others take the first
+    read.WaitToRead();  // other threads may take the first gate during this
   } while (!changed.idle());
 }
 
-// Of a gate that was just waited for, and is not to be waited for again.
+// For a gate that was just waited for and must not be waited for again.
 struct AtOnce {};
 
-// Both are made and destroyed with the GIL.
+// Create and destroy both with the GIL.
 class Reading {
  public:
   explicit Reading(Gate& gate) : gate_(gate) {

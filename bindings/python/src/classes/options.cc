@@ -1,4 +1,4 @@
-// What a filter is made as, from arguments of Python.
+// Converts Python arguments to the options of filters.
 #include "bindings/python/src/classes/options.h"
 
 #include <tamis/backends.h>

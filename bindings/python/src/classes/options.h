@@ -1,4 +1,4 @@
-// What a filter is made as, from arguments of Python.
+// Converts Python arguments to the options of filters.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_OPTIONS_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_OPTIONS_H_
 
@@ -13,23 +13,23 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// An argument that is an integer from 0 to 2^64 - 1: OverflowError for others, TypeError for what
-// is no integer.
+// An argument that is an integer from 0 to 2^64 - 1. Raises OverflowError for other integers and
+// TypeError for other objects.
 struct Unsigned {
   uint64_t value = 0;
 };
 
-// The number in an object. Throws OverflowError and TypeError. May run code of Python.
+// Returns the number in an object. Throws OverflowError and TypeError. May run Python code.
 uint64_t UnsignedOf(nb::handle object);
 
-// An argument that is a time in seconds: TypeError for what is no number, and for times of NumPy,
-// which turn into numbers of whatever unit they are in.
+// An argument that is a time in seconds. Raises TypeError for objects that are not numbers, and for
+// NumPy times, which would convert to numbers in their own unit.
 struct Seconds {
   double value = 0;
 };
 
-// Whether it is a time or a duration of NumPy, or an array of these. May run code of Python, and
-// throws what that raises.
+// Returns whether the object is a NumPy time or duration, or an array of them. May run Python code,
+// and throws what it raises.
 bool IsTimeOfNumPy(nb::handle object);
 
 // Sets `seconds` to the number in an object. Returns false for NumPy times and for objects that are
@@ -37,34 +37,34 @@ bool IsTimeOfNumPy(nb::handle object);
 // Exception counts as "not a number".
 bool ReadSeconds(nb::handle object, Seconds& seconds);
 
-// Throws ValueError unless it has 16 bytes.
+// Throws ValueError unless `secret` has 16 bytes.
 HashSecret SecretOf(const nb::bytes& secret);
 std::optional<HashSecret> SecretIf(const std::optional<nb::bytes>& secret);
 
-// Throws ValueError for a hash that there is none of, and a secret or seed that it does not have.
+// Throws ValueError for an unknown hash, and for a secret or seed that the hash does not have.
 HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::bytes>& secret);
-// nullptr for the best. Throws Error(kUnknownBackend).
+// Returns nullptr for no name: the best backend. Throws Error(kUnknownBackend).
 const Backend* BackendOf(const std::optional<std::string>& name);
-// Throws as the two above.
+// Throws the exceptions of the two functions above.
 FilterOptions OptionsOf(Unsigned capacity, double fpr, Unsigned nbytes, const std::string& hash,
                         Unsigned seed, const std::optional<nb::bytes>& secret,
                         const std::optional<std::string>& backend, bool huge_pages);
 
 // Describes the arguments `hash` to `huge_pages` of constructors.
 inline constexpr char kHashDoc[] =
-    "hash, seed: 'xxh3' or 'xxh64' and its seed; Parquet has 'xxh64' and 0.\n"
-    "secret: 16 bytes for 'siphash13' and 'siphash24', which are for keys that an attacker may\n"
-    "    choose; None draws a random one.\n"
-    "backend: one of backends(); None is the best.\n"
-    "huge_pages: ask for them from 4 MiB up.";
+    "hash, seed: 'xxh3' or 'xxh64', and its seed. Parquet uses 'xxh64' and 0.\n"
+    "secret: 16 bytes for 'siphash13' and 'siphash24', for keys that an attacker may choose.\n"
+    "    None draws a random secret.\n"
+    "backend: one of backends(). None is the best.\n"
+    "huge_pages: whether to request huge pages for filters from 4 MiB up.";
 
 // Returns the description of constructors with the arguments of OptionsOf.
 inline std::string MakeDoc() {
   constexpr char kSizeDoc[] =
-      "capacity: how many keys will be inserted.\n"
-      "fpr: the false-positive rate when they are; 0 is 0.01, and for cuckoo filters the rate\n"
-      "    of a full table.\n"
-      "nbytes: if not 0, the size instead.\n";
+      "capacity: number of keys to insert.\n"
+      "fpr: false-positive rate with this number of keys. 0 means 0.01, and for cuckoo filters\n"
+      "    the rate of a full table.\n"
+      "nbytes: the size instead, if not 0.\n";
   return std::string(kSizeDoc) + kHashDoc;
 }
 
@@ -76,7 +76,7 @@ template <>
 struct type_caster<tamis::python::Unsigned> {
   NB_TYPE_CASTER(tamis::python::Unsigned, const_name("int"))
 
-  // Throws: to say no would hide what was wrong behind a list of signatures.
+  // Throws, because returning false would hide the error behind a list of signatures.
   bool from_python(handle source, uint8_t, cleanup_list*) {
     value.value = tamis::python::UnsignedOf(source);
     return true;
@@ -98,7 +98,7 @@ struct type_caster<tamis::python::Seconds> {
   }
 };
 
-// nanobind's own calls the caster above in a function that must not throw.
+// nanobind's own caster calls the caster above in a function that must not throw.
 template <>
 struct type_caster<std::optional<tamis::python::Seconds>> {
   NB_TYPE_CASTER(std::optional<tamis::python::Seconds>, const_name("float | None"))

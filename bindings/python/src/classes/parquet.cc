@@ -1,4 +1,4 @@
-// Files of Parquet: what their Bloom filters are worth, and which may hold keys of a list.
+// Parquet files: reports on their Bloom filters, and pruning by a list of keys.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <tamis/file/folder.h>
@@ -25,9 +25,9 @@ namespace tamis::python {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace parquet;  // the library's
+using namespace parquet;  // the namespace of the library
 
-// Names of files, and values, are bytes that need not be UTF-8.
+// Names of files, and values, are bytes that may be invalid UTF-8.
 nb::object TextOf(const std::string& text) {
   nb::object made = nb::steal(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
@@ -36,7 +36,7 @@ nb::object TextOf(const std::string& text) {
 }
 nb::object TextOrNone(const std::string& text) { return text.empty() ? nb::none() : TextOf(text); }
 
-// Takes the GIL for signals, on the thread that was called, and not often.
+// Takes the GIL for signals, rarely, and only on the thread of the call.
 class CheckedSource final : public Source {
  public:
   CheckedSource(const Source& source, Attention& attention)
@@ -59,7 +59,7 @@ nb::tuple GroupOf(const FilterReport& report) {
                         report.keys, report.rate, report.right_bytes);
 }
 
-// What FileInfo of tamis/parquet.py is made of.
+// Returns the values of FileInfo in tamis/parquet.py.
 nb::tuple Report(const nb::bytes& path, double fpr) {
   const FileReport report = RaiseAgain([&] {
     WithoutGil released;
@@ -144,7 +144,7 @@ nb::tuple PyPruner::Prune(const nb::list& paths, nb::handle progress) const {
   return nb::make_tuple(made, PairsOf(answers));
 }
 
-// Numbers of files, row groups and keys, in three arrays.
+// Returns the numbers of files, row groups and keys in three arrays.
 nb::object PyPruner::PairsOf(const std::vector<FileAnswer>& answers) const {
   if (!pairs_) return nb::none();
   size_t size = 0;

@@ -1,4 +1,4 @@
-// Filters for files without, whose values Python decodes.
+// Adds filters to files. Python decodes the values.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <tamis/error.h>
@@ -20,9 +20,9 @@ namespace tamis::python {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace parquet;  // the library's
+using namespace parquet;  // the namespace of the library
 
-// An array of Arrow that has the physical values of a column.
+// An Arrow array with the physical values of a column.
 class PhysicalArray {
  public:
   explicit PhysicalArray(nb::handle object)
@@ -52,8 +52,8 @@ class PhysicalArray {
   Keys keys_;
 };
 
-// The values of a file, from an object of Python: read(row_group, column) gives arrays, and of each
-// how many values of the footer it stands for.
+// The values of a file, from a Python object. Its read(row_group, column) yields arrays, each with
+// the number of values in the footer that it stands for.
 class PythonValues final : public ColumnValues {
  public:
   PythonValues(nb::object reader, WithoutGil& released)
@@ -91,7 +91,7 @@ const char* OutcomeName(AddedFilter::Outcome outcome) {
   return kNames[static_cast<int>(outcome)];
 }
 
-// `open` makes what PythonValues reads, of the bytes of a footer.
+// `open` converts the bytes of a footer to the reader for PythonValues.
 nb::tuple Add(const nb::bytes& from, const nb::bytes& to, const std::vector<std::string>& columns,
               double fpr, bool force, bool replace, nb::handle open, nb::handle progress) {
   const fs::path path = PathOf(from);

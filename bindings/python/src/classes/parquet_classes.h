@@ -1,4 +1,4 @@
-// What tamis/parquet.py is made of: functions and one class, which hand over plain tuples.
+// Functions and a class for tamis/parquet.py, which return plain tuples.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_
 
@@ -24,14 +24,14 @@ inline std::filesystem::path PathOf(const nb::bytes& path) {
   return std::string(path.c_str(), path.size());
 }
 
-// Signals, and a function of the caller that is told how far the work is, from the thread that was
-// called, which has given up the GIL: that is not taken more often than each 20 ms.
+// Handles signals and reports progress to a function of the caller. Runs on the thread of the call,
+// which has released the GIL. Takes the GIL at most every 20 ms.
 class Attention {
  public:
   explicit Attention(WithoutGil& released, nb::handle progress = nb::none())
       : released_(released), progress_(progress.is_none() ? nb::handle() : progress) {}
 
-  // Throws Raised for what a signal handler or the function raises.
+  // Throws Raised for an exception of a signal handler or of the function.
   void Pay(std::optional<uint64_t> done = std::nullopt) {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(20)) return;

@@ -1,4 +1,4 @@
-// A filter bank as an object of Python.
+// A filter bank as a Python object.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_BANK_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_BANK_H_
 
@@ -17,12 +17,12 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The library leaves gaps between the indexes of members, and Python has none: a member is known by
-// its position in `names`.
+// The indexes of the library have gaps, and positions in Python have none: the position of a member
+// is its index in `names`.
 struct MemberPositions {
   std::vector<std::string> names;     // by position
   std::vector<uint64_t> index_of;     // by position
-  std::vector<uint64_t> position_of;  // by index; of one without a member, anything
+  std::vector<uint64_t> position_of;  // by index; unspecified without a member
 };
 
 struct PyBank {
@@ -31,20 +31,20 @@ struct PyBank {
 
   // Throws ReadOnlyError.
   void RequireChangeable() const;
-  // Those of the bank as it is now. With the GIL and the gate.
+  // Returns the positions in the current bank. Requires the GIL and the gate.
   std::shared_ptr<const MemberPositions> Positions();
 
   FilterBank bank;
-  const MemoryOptions memory;  // of filters that are made for it
+  const MemoryOptions memory;  // of filters created for it
   Gate gate;
-  uint64_t changes = 0;  // counted with the GIL and the gate
+  uint64_t changes = 0;  // protected by the GIL and the gate
 
  private:
   std::shared_ptr<const MemberPositions> positions_;
-  uint64_t positions_at_ = 0;  // what `changes` was then
+  uint64_t positions_at_ = 0;  // the value of `changes` for positions_
 };
 
-// A bank that is taken for a change, which counts whatever comes of it.
+// Holds a bank for a change. Counts the change even if it fails.
 class ChangingBank {
  public:
   explicit ChangingBank(PyBank& bank) : lock_(bank.gate) { Begin(bank); }
@@ -59,15 +59,15 @@ class ChangingBank {
   const Writing lock_;
 };
 
-// A name of Python's: a str, or an int, which is its decimal digits. Throws TypeError,
-// OverflowError and UnicodeEncodeError.
+// Returns the name of a member: a str, or an int, which stands for its decimal digits. Throws
+// TypeError, OverflowError and UnicodeEncodeError.
 std::string MemberNameOf(nb::handle name);
-// Names that are no UTF-8, as those of files may be, have surrogates, as os.fsdecode makes them.
-// With no gate held, as all that makes containers of Python, which may run finalizers.
+// Names that are invalid UTF-8, such as names of files, get surrogates like in os.fsdecode. Call
+// without a gate, because creating Python containers may run finalizers.
 nb::object TextOfName(const std::string& name);
 nb::list TextsOfNames(const std::vector<std::string>& names);
 
-// The lookups, which are in a file of their own.
+// Defines the lookups, which are in a separate file.
 void DefineBankLookups(nb::class_<PyBank>& bank);
 
 }  // namespace tamis::python

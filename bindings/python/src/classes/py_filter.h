@@ -1,4 +1,4 @@
-// A filter of tamis as an object of Python.
+// A filter of tamis as a Python object.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_FILTER_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PY_FILTER_H_
 
@@ -24,14 +24,13 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The bytes that a filter is in without owning them: of a buffer, or a copy of one that begins
-// where a filter cannot.
+// The bytes of a filter that does not own them: a buffer, or a copy if the buffer is not aligned.
 class Backing {
  public:
   explicit Backing(nb::handle object);
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  // Of the buffer; nullptr for a copy.
+  // Returns the owner of the buffer; nullptr for a copy.
   PyObject* owner() const noexcept { return held_ ? held_->view().obj : nullptr; }
 
  private:
@@ -55,11 +54,11 @@ class FilterHolder : public Base {
 
   const Queryable& queryable() const override { return *filter; }
 
-  // nullptr if keys cannot be erased.
+  // Returns nullptr if keys cannot be erased.
   ErasableFilter* erasable() const noexcept { return filter.template As<ErasableFilter>(); }
 
-  const FilterKind kind;          // of the filter, which the class may not say: f.__class__ = ...
-  std::unique_ptr<Backing> held;  // of a filter that frombuffer made; outlives `filter`
+  const FilterKind kind;          // of the filter; the class may differ after f.__class__ = ...
+  std::unique_ptr<Backing> held;  // for filters of frombuffer; outlives `filter`
   AnyFilter filter;
   Py_ssize_t exports = 0;  // memoryviews of the contents
 };
@@ -89,17 +88,17 @@ constexpr bool IsStatic(FilterKind kind) {
          kind == FilterKind::kFuse32;
 }
 
-// The C++ class of the Python class that is the base of all filters of a kind.
+// The C++ class of the Python base class of all filters of a kind.
 template <FilterKind kKind>
 using PyBaseOf = std::conditional_t<IsStatic(kKind), PyStaticFilter, PyFilter>;
 
-// One type for each class, so that each has its own constructor and operators.
+// A separate type per class, so that each has its own constructor and operators.
 template <FilterKind kKind>
 struct FilterOf : PyBaseOf<kKind> {
   using PyBaseOf<kKind>::PyBaseOf;
 };
 
-// Returns the filter in an object of class Filter or StaticFilter, which `Py` says. Returns nullptr
+// Returns the filter in an object of the class of `Py`, Filter or StaticFilter. Returns nullptr
 // with TypeError set if its __init__ was never called, for example by a subclass that forgets it.
 template <typename Py = PyFilter>
 Py* FilterIn(PyObject* self) noexcept {

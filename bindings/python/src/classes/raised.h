@@ -1,4 +1,4 @@
-// Objects and exceptions of Python in code that runs without the GIL.
+// Python objects and exceptions in code that runs without the GIL.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_RAISED_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_RAISED_H_
 
@@ -15,12 +15,12 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// A reference that is copied and given back without the GIL, which the last copy takes for it.
+// A reference that can be copied and released without the GIL. Its last copy takes the GIL.
 class FreeObject {
  public:
   explicit FreeObject(nb::object object) : object_(object.release().ptr(), GiveBack) {}
 
-  // With the GIL.
+  // Requires the GIL.
   nb::object get() const { return nb::borrow(object_.get()); }
 
  private:
@@ -34,20 +34,20 @@ class FreeObject {
   std::shared_ptr<PyObject> object_;
 };
 
-// What code of Python has raised, on its way through code of the library, which may keep it and
-// throw it to several threads.
+// An exception of Python code on its way through the library, which may keep it and throw it in
+// several threads.
 class Raised : public std::exception {
  public:
-  // With the GIL.
+  // Requires the GIL.
   explicit Raised(const nb::python_error& error)
       : exception_(nb::borrow(error.value())), text_(TextOf(error)) {}
 
   const char* what() const noexcept override { return text_.c_str(); }
-  // Whether it is no Exception, but KeyboardInterrupt and the like. With the GIL.
+  // Returns whether it is not an Exception, such as KeyboardInterrupt. Requires the GIL.
   bool is_interrupt() const {
     return PyObject_IsInstance(exception_.get().ptr(), PyExc_Exception) == 0;
   }
-  // Raises it, with the GIL.
+  // Raises the exception. Requires the GIL.
   [[noreturn]] void Raise() const {
     const nb::object exception = exception_.get();
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
@@ -61,7 +61,7 @@ class Raised : public std::exception {
   std::string text_;
 };
 
-// What work() returns, which runs code of Python, with the GIL. Throws Raised for what that raises.
+// Returns work(), which runs Python code with the GIL. Throws Raised for its exceptions.
 template <typename Work>
 auto CatchRaised(const Work& work) {
   try {
@@ -71,7 +71,7 @@ auto CatchRaised(const Work& work) {
   }
 }
 
-// What work() returns; what comes out of it as Raised is raised again, with the GIL.
+// Returns work(). Raises the exception of a Raised again, with the GIL.
 template <typename Work>
 auto RaiseAgain(const Work& work) {
   try {

@@ -18,8 +18,8 @@
 namespace tamis::python {
 namespace {
 
-// Builds a filter of the keys of an object. Reads them with the GIL, and does the rest without it
-// if the keys are many.
+// Builds a filter of the keys in an object. Reads them with the GIL, and does the rest without it
+// if there are many keys.
 AnyFilter BuildOf(FilterKind kind, nb::handle keys, const FilterOptions& options,
                   const Engine* engine, nb::handle progress) {
   const auto source = MakeKeySource(keys);
@@ -35,18 +35,18 @@ AnyFilter BuildOf(FilterKind kind, nb::handle keys, const FilterOptions& options
 }
 
 constexpr char kBuildDoc[] =
-    "keys: all keys, in any layout that insert of other filters takes. Nulls are not keys.\n"
-    "    Copies of a key count once. The keys are read once, so a generator will do.\n"
+    "keys: all keys, in any layout that insert of other filters accepts. Nulls are not keys.\n"
+    "    Copies of a key count once. The keys are read once, so a generator is allowed.\n"
     "fpr: if not 0, a false-positive rate that the class must not exceed. It does not change\n"
     "    the filter.\n";
 constexpr char kEffortDoc[] =
-    "\nthreads: None is the calling thread, 0 one for each processor, else this number.\n"
-    "progress: is called with the number of keys read, at least every 2**24 of them.\n\n"
-    "Building runs without the GIL, and needs 8 bytes of memory for each key in addition to the\n"
+    "\nthreads: None is the calling thread, 0 one thread per processor, otherwise the number.\n"
+    "progress: is called with the number of keys read, at least every 2**24 keys.\n\n"
+    "Building runs without the GIL, and needs 8 bytes of memory per key in addition to the\n"
     "filter. Ctrl-C ends it while keys are read. The bytes of the filter depend only on the set\n"
     "of keys and the hash.\n\n"
     "Raises InvalidArgumentError for an fpr out of range, and for keys that were chosen so that\n"
-    "no filter can be built, which a keyed hash prevents.";
+    "no filter can be built. A keyed hash prevents this.";
 
 template <FilterKind kKind>
 void Define(nb::module_& m, const char* name, const std::string& doc) {
@@ -59,7 +59,7 @@ void Define(nb::module_& m, const char* name, const std::string& doc) {
     const FilterOptions options = OptionsOf({}, fpr, {}, hash, seed, secret, backend, huge_pages);
     const EnginePtr engine = EngineFor(threads);
     AnyFilter filter = BuildOf(kKind, keys, options, engine.get(), progress);
-    // Another thread, or the code that yields the keys, may have made the filter meanwhile.
+    // Another thread, or the code that yields the keys, may have initialized the object meanwhile.
     if (nb::inst_ready(self.h)) throw nb::type_error("the filter is made already");
     new (self.p) F(std::move(filter));
   };
@@ -75,24 +75,23 @@ void Define(nb::module_& m, const char* name, const std::string& doc) {
 }  // namespace
 
 void DefineStaticKinds(nb::module_& m) {
-  Define<FilterKind::kFuse8>(
-      m, "FuseFilter8",
-      "The smallest filter for a set that never changes: 9.4 bits a key, a false-positive rate of\n"
-      "0.4%.\n\n"
-      ">>> f = tamis.FuseFilter8(['ada', 'bob', 7])\n"
-      ">>> 'ada' in f, f.contains([7, 8, None])\n"
-      "(True, [True, False, False])\n"
-      ">>> f.inserted_count, isinstance(f, tamis.Changeable)\n"
-      "(3, False)\n");
+  Define<FilterKind::kFuse8>(m, "FuseFilter8",
+                             "The smallest filter for a set that never changes: 9.4 bits per key,\n"
+                             "a false-positive rate of 0.4%.\n\n"
+                             ">>> f = tamis.FuseFilter8(['ada', 'bob', 7])\n"
+                             ">>> 'ada' in f, f.contains([7, 8, None])\n"
+                             "(True, [True, False, False])\n"
+                             ">>> f.inserted_count, isinstance(f, tamis.Changeable)\n"
+                             "(3, False)\n");
   Define<FilterKind::kFuse12>(
       m, "FuseFilter12",
-      "A set that never changes: 14 bits a key, a false-positive rate of 0.024%.");
+      "A set that never changes: 14 bits per key, a false-positive rate of 0.024%.");
   Define<FilterKind::kFuse16>(
       m, "FuseFilter16",
-      "A set that never changes: 19 bits a key, a false-positive rate of 0.0015%.");
+      "A set that never changes: 19 bits per key, a false-positive rate of 0.0015%.");
   Define<FilterKind::kFuse32>(
       m, "FuseFilter32",
-      "A set that never changes: 38 bits a key, a false-positive rate of 2.3e-10.");
+      "A set that never changes: 38 bits per key, a false-positive rate of 2.3e-10.");
 }
 
 }  // namespace tamis::python

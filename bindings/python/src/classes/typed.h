@@ -1,4 +1,4 @@
-// Types of arguments and results, as the stubs and help() show them.
+// Types of arguments and results, for the stubs and help().
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_TYPED_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_TYPED_H_
 
@@ -21,7 +21,7 @@ struct TypeName {
 template <TypeName kName>
 struct Named {};
 
-// A handle or an object whose type is only shown: nanobind does not check it.
+// A handle or an object whose type is shown only: nanobind does not check it.
 template <TypeName kName>
 using Arg = nb::typed<nb::handle, Named<kName>>;
 template <TypeName kName>

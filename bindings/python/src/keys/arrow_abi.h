@@ -1,5 +1,5 @@
-// The C data interface of Apache Arrow (arrow.apache.org/docs/format/CDataInterface.html) and its
-// stream: the structs as the specification gives them.
+// The structs of Arrow's C data and C stream interfaces, as in their specification
+// (arrow.apache.org/docs/format/CDataInterface.html).
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_ABI_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_ABI_H_
 
@@ -40,12 +40,12 @@ struct ArrowArrayStream {
 
 namespace tamis::python {
 
-// Owns an exported schema or array. Its last owner releases it, once.
+// Owns an exported schema or array, and releases it once.
 template <typename T>
 class Released {
  public:
   Released() = default;
-  // Takes over what `from` has, which then counts as released.
+  // Takes ownership of *from, which then counts as released.
   explicit Released(T* from) : value_(*from) { from->release = nullptr; }
   Released(Released&& other) noexcept : value_(other.value_) { other.value_.release = nullptr; }
   Released& operator=(Released&& other) noexcept {

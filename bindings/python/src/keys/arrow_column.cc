@@ -23,7 +23,7 @@ using Layout = ArrowType::Layout;
   throw nb::value_error(("the Arrow array is damaged: " + problem).c_str());
 }
 
-// A view of 16 bytes: its length, and the bytes themselves or where they are.
+// A view of 16 bytes: its length, and the bytes or their place.
 struct View {
   static constexpr int32_t kInline = 12;
   static constexpr size_t kBytes = 16;
@@ -41,7 +41,7 @@ View ViewAt(const char* values, uint64_t i) {
   return view;
 }
 
-// A number behind a prefix: "w:16".
+// Returns the number behind a prefix, as in "w:16".
 uint32_t NumberAfter(const char* format, const char* digits) {
   uint64_t number = 0;
   const char* at = digits;
@@ -67,7 +67,7 @@ std::optional<ArrowType> TimeTypeOf(std::string_view text) {
   };
   if (text == "tdD") return time(4, TimeUnit::kDays);
   if (text == "tdm") return time(8, TimeUnit::kMillis);
-  // Times of day, timestamps with a time zone or without one, and durations.
+  // Times of day, timestamps with or without a time zone, and durations.
   if (text == "tts" || text == "ttm") return time(4, UnitOf(text[2]));
   if (text == "ttu" || text == "ttn") return time(8, UnitOf(text[2]));
   if ((text.starts_with("ts") || text.starts_with("tD")) && text.size() > 2 &&
@@ -94,7 +94,7 @@ ArrowDecimal ArrowDecimalOf(const char* format) {
     std::sscanf(rest, ",%4d%n", &bits, &end);
     if (rest[end] != '\0') end = 0;
   }
-  constexpr int kMostScale = 1000;  // of 256 bits it is 76 where somebody needs it
+  constexpr int kMostScale = 1000;  // decimals of 256 bits need at most 76
   if (std::abs(decimal.scale) > kMostScale) end = 0;
   if (end == 0 || (bits != 32 && bits != 64 && bits != 128 && bits != 256)) {
     Refuse(std::string("its format is ") + format);
@@ -143,7 +143,7 @@ ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
 ArrowColumn::ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset,
                          int64_t length)
     : type_(type), size_(static_cast<size_t>(length)), offset_(static_cast<uint64_t>(offset)) {
-  // Of elements, so that no offset of a byte overflows.
+  // A limit in elements, so that byte offsets do not overflow.
   const int64_t most = (int64_t{1} << 60) / std::max<int64_t>(type.width, View::kBytes);
   if (length < 0 || offset < 0 || length > most || offset > most) {
     Refuse(tamis::detail::StrCat("its length is ", length, ", its offset ", offset));
@@ -174,8 +174,8 @@ void ArrowColumn::CheckOffsets() const {
       Refuse("its offsets are not aligned");
     }
     const std::span range(offsets + offset_, size_ + 1);
-    // A negative offset or difference has its highest bit set; so has what is or-ed of all of them,
-    // which takes a fraction of a nanosecond for each.
+    // A negative offset or difference has its highest bit set, and so has the bitwise or of all.
+    // This check takes a fraction of a nanosecond per element.
     using Bits = std::make_unsigned_t<Offset>;
     Bits all = static_cast<Bits>(range[size_]);
     for (size_t i = 0; i < size_; ++i) {
@@ -190,7 +190,7 @@ void ArrowColumn::CheckOffsets() const {
 }
 
 void ArrowColumn::CheckViews(const ArrowArray& array) const {
-  // Validity, views, data ..., and the lengths of the data.
+  // The buffers are validity, views, data ..., and the sizes of the data buffers.
   const int64_t buffers = array.n_buffers - 3;
   const auto* const lengths = static_cast<const int64_t*>(array.buffers[array.n_buffers - 1]);
   for (size_t i = 0; i < size_; ++i) {

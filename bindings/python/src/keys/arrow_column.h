@@ -1,4 +1,4 @@
-// One array of Arrow, whose layout has been checked, as keys.
+// One Arrow array, with its layout checked, as keys.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis::python {
 
-// How the values of a type are laid out, and whether they are keys.
+// The layout of the values of a type.
 struct ArrowType {
   enum class Layout : uint8_t { kInteger, kOffsets32, kOffsets64, kViews, kFixed, kNull };
 
@@ -23,30 +23,30 @@ struct ArrowType {
   std::optional<TimeUnit> time = std::nullopt;
 };
 
-// A decimal number is an integer of `width` bytes divided by 10^`scale`.
+// A decimal number: an integer of `width` bytes divided by 10^`scale`.
 struct ArrowDecimal {
   uint32_t width = 0;
   int scale = 0;
 };
 
-// Parses a format of the C data interface that begins with "d:". Throws nanobind::value_error if it
-// is damaged.
+// Parses a format of the C data interface that begins with "d:". Throws nanobind::value_error if
+// the format is damaged.
 ArrowDecimal ArrowDecimalOf(const char* format);
 
 // Parses a format of the C data interface. Throws nanobind::type_error for types that cannot be
-// keys. Floating-point and decimal numbers are keys only as `numbers` says.
+// keys. `numbers` decides whether floating-point and decimal numbers are keys.
 ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
 
-// The unit of a type of times, by its format; nothing for other types, whether or not they have
-// keys.
+// Returns the unit of a time type from its format; nothing for other types, whether or not they can
+// be keys.
 std::optional<TimeUnit> ArrowTimeUnitOf(std::string_view format);
 
-// Reads one array where it is. Trusts lengths of buffers, which the interface does not tell, and
-// nothing else.
+// Reads one array in place. Trusts only the lengths of buffers, which the interface does not
+// contain.
 class ArrowColumn {
  public:
-  // `length` elements from `offset` on, counted in the buffers of `array`. Throws
-  // nanobind::value_error for an array that contradicts its type. O(length) where it has offsets or
+  // Uses `length` elements from `offset` on, counted in the buffers of `array`. Throws
+  // nanobind::value_error for an array that contradicts its type. O(length) if it has offsets or
   // views.
   ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset, int64_t length);
 
@@ -58,13 +58,13 @@ class ArrowColumn {
     const uint64_t bit = offset_ + i;
     return validity_ == nullptr || ((validity_[bit / 8] >> (bit % 8)) & 1) != 0;
   }
-  // Of a valid element, of an integer and of all others.
+  // Return a valid element: an integer, and any other type.
   uint64_t IntegerAt(size_t i) const noexcept;
   std::string_view BytesAt(size_t i) const noexcept;
 
-  // The keys where they are, if the library takes such.
+  // Returns the keys in place, if the library supports their layout.
   std::optional<Keys> InPlace() const;
-  // Elements of a fixed width where they are, each a key by its bytes.
+  // Returns elements of a fixed width in place. Each is a key by its bytes.
   Keys FixedInPlace(KeyType form) const;
 
  private:

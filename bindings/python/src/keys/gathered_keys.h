@@ -1,4 +1,4 @@
-// Keys that are collected one by one, of one type at a time.
+// Collects keys one by one, of one type at a time.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_GATHERED_KEYS_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_GATHERED_KEYS_H_
 
@@ -24,10 +24,11 @@ class GatheredKeys {
     validity_.Clear();
     type_ = OneKey::Type::kNull;
   }
-  // Bytes of strings after which a batch is long enough.
+  // Returns whether the batch has enough keys, or enough bytes of strings.
   bool full() const { return size_ >= kConvertedKeys || bytes_.size() >= kMostBytes; }
   size_t size() const { return size_; }
-  // False for an integer among strings, and the other way about: it belongs to the next batch.
+  // Returns false for an integer among strings, and vice versa. Such a key belongs to the next
+  // batch.
   bool Takes(OneKey::Type type) const {
     return type == OneKey::Type::kNull || type_ == OneKey::Type::kNull || type == type_;
   }
@@ -60,7 +61,7 @@ class GatheredKeys {
     validity_.Add(true);
     ++size_;
   }
-  // Valid until the next change.
+  // Returns the keys, valid until the next change.
   Keys keys() const {
     const Keys all = type_ == OneKey::Type::kBytes
                          ? Keys(LargeStringColumn{bytes_.data(), std::span(offsets_)})
@@ -71,7 +72,7 @@ class GatheredKeys {
  private:
   static constexpr size_t kMostBytes = size_t{1} << 24;
 
-  OneKey::Type type_ = OneKey::Type::kNull;  // as long as only nulls have come
+  OneKey::Type type_ = OneKey::Type::kNull;  // kNull while all keys are null
   size_t size_ = 0;
   std::vector<uint64_t> integers_;
   std::string bytes_;

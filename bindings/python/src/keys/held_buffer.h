@@ -1,4 +1,4 @@
-// A buffer of Python that is kept.
+// A Python buffer that stays acquired.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_
 
@@ -8,10 +8,10 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// Released with the GIL, which its owner has.
+// Acquires a buffer, and releases it in the destructor. Requires the GIL.
 class HeldBuffer {
  public:
-  // Throws BufferError or TypeError, as the object does.
+  // Throws the BufferError or TypeError of the object.
   explicit HeldBuffer(nb::handle object, int flags) {
     if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
   }

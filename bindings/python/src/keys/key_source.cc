@@ -6,7 +6,7 @@
 namespace tamis::python {
 
 nb::handle InKinds(const char* name) {
-  static PyObject* kinds = nullptr;  // never given back; the GIL guards it
+  static PyObject* kinds = nullptr;  // never released; the GIL protects it
   if (kinds == nullptr) {
     nb::object imported = nb::module_::import_("tamis._kinds").attr("__dict__");
     if (kinds == nullptr) kinds = imported.release().ptr();
@@ -25,7 +25,7 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   if (IsFilter(object)) {
     throw nb::type_error("a filter does not know its keys: f |= g adds those of another");
   }
-  // What NumPy, pandas and others have is made into one of the forms below.
+  // Converts arrays of NumPy, pandas and others to one of the layouts below.
   const nb::object plain = Call(InKinds("plain"), object);
   std::unique_ptr<KeySource> source = SourceOfTimes(plain, numbers);
   if (source == nullptr) source = SourceOfArrow(plain, numbers);

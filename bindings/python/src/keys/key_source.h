@@ -1,4 +1,4 @@
-// Many keys, as an object of Python: in batches of the forms that the library takes.
+// Many keys in a Python object, read in batches of layouts of the library.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_KEY_SOURCE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_KEY_SOURCE_H_
 
@@ -19,37 +19,38 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// Keys of a call that are looked at without a pause for signals: about a second's work.
+// Keys of a call between checks for signals: about one second of work.
 inline constexpr size_t kSliceKeys = size_t{1} << 24;
-// Keys that are converted at a time, where they are not in one of the library's forms.
+// Keys converted at a time, if their layout is not one of the library's.
 inline constexpr size_t kConvertedKeys = size_t{1} << 17;
 
-// Whether floating-point and decimal numbers are handed over or refused. The first come as integers
-// that have their bits, the second as strings of the bytes of a little-endian integer.
+// Whether floating-point and decimal numbers are refused or delivered. Floating-point numbers are
+// delivered as integers with their bits, decimal numbers as strings with the bytes of a
+// little-endian integer.
 enum class Numbers : uint8_t { kIntegers, kBitsToo };
 
 class KeySource {
  public:
   virtual ~KeySource() = default;
 
-  // Sets `keys` to the next of them, which stay valid until the next call. False after the last.
-  // Called with the GIL. May run code of Python, and throws what that raises, ValueError and
-  // TypeError for what are no keys.
+  // Sets `keys` to the next batch, which stays valid until the next call. Returns false after the
+  // last one. Requires the GIL. May run Python code, and throws what it raises. Throws ValueError
+  // and TypeError for objects that are not keys.
   virtual bool Next(Keys& keys) = 0;
 
-  // How many there are, if that is known beforehand.
+  // Returns the number of keys, if it is known in advance.
   virtual std::optional<uint64_t> size() const { return std::nullopt; }
 
-  // The type of the keys as the C data interface of Arrow has it, if they come from there; else "".
+  // Returns the type of the keys in Arrow's C data interface if they come from Arrow; otherwise "".
   virtual std::string format() const { return {}; }
 };
 
-// An error among keys that are read one by one is raised when those before it are done: they are
-// in, as with update() of a set.
+// Delays an error among keys that are read one by one until the keys before it are done. These are
+// then in the filter, like with update() of a set.
 class LateError {
  public:
-  // Calls read(), which reads the next batch into memory of its own. If it throws, and has read
-  // something by then, as size() says, that is the batch.
+  // Calls read(), which reads the next batch into its own memory. If read() throws after it has
+  // read some keys, as size() shows, these are the batch.
   template <typename Read, typename Size>
   void Catch(const Read& read, const Size& size) {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -67,7 +68,7 @@ class LateError {
   std::exception_ptr error_;
 };
 
-// The whole of what was handed over, in slices of kSliceKeys.
+// Yields all keys of an object in slices of kSliceKeys.
 class Slices {
  public:
   Slices() = default;
@@ -85,7 +86,8 @@ class Slices {
   size_t at_ = 0;
 };
 
-// Bits of which keys are valid, made one by one. Most have no nulls: bits begin with the first one.
+// A validity bitmap, built bit by bit. Most batches have no nulls, so the bitmap starts at the
+// first null.
 class Validity {
  public:
   void Clear() {
@@ -99,7 +101,7 @@ class Validity {
       AddBit(valid);
     }
   }
-  // nullptr if all are.
+  // Returns nullptr if all keys are valid.
   const uint8_t* bits() const { return bits_.empty() ? nullptr : bits_.data(); }
 
  private:
@@ -113,24 +115,25 @@ class Validity {
   size_t size_ = 0;
 };
 
-// A function of tamis/_kinds.py, which is imported once: at the end of a process it cannot be.
+// Returns a function of tamis/_kinds.py. Imports it only once, because imports fail at the end of a
+// process.
 nb::handle InKinds(const char* name);
 
-// The keys of any object that has some: arrays, Arrow data, iterables. Throws TypeError for others.
-// Numbers::kBitsToo is for columns of Arrow alone.
+// Returns the keys of an object: an array, Arrow data or an iterable. Throws TypeError for other
+// objects. Use Numbers::kBitsToo only for Arrow columns.
 std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Numbers::kIntegers);
 
-// One source for each way to hand them over. nullptr if the object has no such way.
+// Return the source for one protocol, or nullptr if the object does not support it.
 std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object);
 std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
 
-// Integers that count a unit, as times.
+// Reads integers that count a unit as times.
 std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);
 
-// Throws TypeError if `keys` are times and the filter has other keys only, or the other way around.
-// Such a filter would answer "no" even to the same times as integers.
+// Throws TypeError if `keys` are times and the filter has only other keys, or vice versa. Such a
+// filter would answer "no" even for the same times as integers.
 void RequireSameSort(const Keys& keys, KeyTypes in_filter);
 
 }  // namespace tamis::python

@@ -8,18 +8,18 @@
 namespace tamis::python {
 namespace {
 
-// The functions below return 1, 0, or -1 with a Python error set: they may run code of Python,
-// which a KeyboardInterrupt may end.
+// The functions below return 1, 0, or -1 with a Python error set. They may run Python code, which a
+// KeyboardInterrupt may end.
 
-// Clears an Exception, which is taken for "no".
+// Clears an Exception and returns 0. Returns -1 for other errors.
 int NoUnlessInterrupted() noexcept {
   if (PyErr_ExceptionMatches(PyExc_Exception) == 0) return -1;
   PyErr_Clear();
   return 0;
 }
 
-// Whether `object` is of the class `name` of a module that has been imported. Never imports it: who
-// has such an object has imported its module.
+// Returns whether `object` is of the class `name` of a module. Never imports the module: if such an
+// object exists, its module has been imported.
 int IsOf(PyObject* object, const char* module, const char* name) noexcept {
   PyObject* const modules = PyImport_GetModuleDict();             // borrowed
   PyObject* const found = PyDict_GetItemString(modules, module);  // borrowed
@@ -31,7 +31,7 @@ int IsOf(PyObject* object, const char* module, const char* name) noexcept {
   return is < 0 ? NoUnlessInterrupted() : is;
 }
 
-// pandas.NA and pandas.NaT are objects of which there is one each.
+// Returns whether the object is pandas.NA or pandas.NaT. Each is a single object.
 int IsMissingOfPandas(PyObject* object) noexcept {
   PyObject* const pandas = PyDict_GetItemString(PyImport_GetModuleDict(), "pandas");  // borrowed
   if (pandas == nullptr) return 0;
@@ -41,7 +41,7 @@ int IsMissingOfPandas(PyObject* object) noexcept {
       if (NoUnlessInterrupted() < 0) return -1;
       continue;
     }
-    Py_DECREF(missing);  // its module keeps it
+    Py_DECREF(missing);  // its module keeps a reference
     if (missing == object) return 1;
   }
   return 0;
@@ -60,7 +60,7 @@ void SetNoKey(PyObject* object) noexcept {
   } else if (PyTuple_Check(object)) {
     hint = "join its parts into one str or bytes object";
   }
-  PyObject* const name = PyType_GetName(Py_TYPE(object));  // a str, whatever a metaclass says
+  PyObject* const name = PyType_GetName(Py_TYPE(object));  // always a str, even with a metaclass
   if (name == nullptr) return;
   PyErr_Format(PyExc_TypeError,
                "a key is a str, bytes, int or uuid.UUID, and this is of type %U: %s", name, hint);
@@ -97,7 +97,7 @@ bool OneKey::ParseOther(PyObject* object) noexcept {
     return false;
   }
   if (PyLong_Check(object)) return ParseInt(object);
-  if (PyIndex_Check(object)) {  // numpy.int64 and the like
+  if (PyIndex_Check(object)) {  // such as numpy.int64
     PyObject* const number = OrStay([&] { return PyNumber_Index(object); });
     if (number == nullptr) return false;
     const bool parsed = ParseInt(number);

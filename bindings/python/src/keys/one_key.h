@@ -1,4 +1,4 @@
-// One key, as an object of Python.
+// Converts a Python object to one key.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ONE_KEY_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ONE_KEY_H_
 
@@ -10,8 +10,8 @@
 
 namespace tamis::python {
 
-// What an object is as a key. Of a str or bytes object `bytes` is its own memory, so that has to
-// live on.
+// A key. For a str or bytes object, `bytes` refers to its memory, so the object must outlive the
+// key.
 class OneKey {
  public:
   enum class Type : uint8_t { kInteger, kBytes, kNull };
@@ -21,16 +21,16 @@ class OneKey {
   OneKey& operator=(const OneKey&) = delete;
   ~OneKey() { Py_XDECREF(owner_); }
 
-  // False with a Python error set: TypeError for what is no key, OverflowError for integers that
-  // have more than 64 bits, UnicodeEncodeError for lone surrogates. An integer below 0 is the key
-  // that a column of signed integers has for it.
+  // Returns false with a Python error set: TypeError for objects that are not keys, OverflowError
+  // for integers of more than 64 bits, and UnicodeEncodeError for lone surrogates. A negative
+  // integer is the same key as in a column of signed integers.
   bool Parse(PyObject* object) noexcept {
     if (PyLong_CheckExact(object)) return ParseInt(object);
     if (PyUnicode_Check(object)) return ParseStr(object);
     return ParseOther(object);
   }
-  // The same, and None is null, as it is in columns, and so are NaN and the missing values of
-  // pandas.
+  // The same, but None is null, as it is in columns. NaN and the missing values of pandas are null,
+  // too.
   bool ParseOrNull(PyObject* object) noexcept;
 
   Type type = Type::kInteger;
@@ -70,7 +70,7 @@ class OneKey {
   }
   bool ParseLargeInt(PyObject* object, int overflow) noexcept;
   bool ParseOther(PyObject* object) noexcept;
-  // The bytes of an object that is kept until the next key.
+  // Reads the bytes of an object that is kept until the next key.
   bool ParseBytes(PyObject* object) noexcept;
 
   PyObject* owner_ = nullptr;

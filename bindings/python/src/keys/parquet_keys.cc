@@ -20,7 +20,7 @@ namespace {
 using parquet::KeyList;
 using parquet::TimeUnit;
 
-// Of IEEE 754 with 16 bits.
+// Converts a 16-bit number of IEEE 754.
 double HalfOf(uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1F);
   const auto fraction = static_cast<double>(bits & 0x3FF);
@@ -30,10 +30,10 @@ double HalfOf(uint64_t bits) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-// Writes a decimal number as text: the little-endian integer in `bytes` divided by 10^scale.
+// Returns a decimal number as text: the little-endian integer in `bytes` divided by 10^scale.
 std::string DecimalText(std::string_view bytes, int scale) {
   const bool negative = (static_cast<uint8_t>(bytes.back()) & 0x80) != 0;
-  // The magnitude, from its lowest 32 bits up.
+  // The magnitude, lowest 32 bits first.
   std::vector<uint32_t> limbs(bytes.size() / sizeof(uint32_t));
   std::memcpy(limbs.data(), bytes.data(), bytes.size());
   uint64_t carry = 1;
@@ -43,7 +43,7 @@ std::string DecimalText(std::string_view bytes, int scale) {
     limb = static_cast<uint32_t>(carry);
     carry >>= 32;
   }
-  std::string digits;  // from the lowest up
+  std::string digits;  // lowest digit first
   const auto some_left = [&] {
     return std::ranges::any_of(limbs, [](uint32_t limb) { return limb != 0; });
   };
@@ -66,7 +66,7 @@ std::string DecimalText(std::string_view bytes, int scale) {
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// Calls act(i, string) for those that are valid, of any form of strings.
+// Calls act(i, string) for the valid elements of any layout of strings.
 template <typename Act>
 void ForStrings(const Keys& keys, const Act& act) {
   const auto each = [&](const auto& at) {
@@ -96,7 +96,7 @@ void ForStrings(const Keys& keys, const Act& act) {
   }
 }
 
-// The same for integers, widened to 64 bits.
+// The same for integers, which are widened to 64 bits.
 template <typename Act>
 void ForIntegers(const Keys& keys, const Act& act) {
   const auto each = [&](const auto* values) {
@@ -185,7 +185,7 @@ void ParquetKeys::Add(const Keys& keys, uint64_t first) {
     ++size_;
     if (indices_) indices_->push_back(first + i);
   };
-  if (keys.CountValid() == 0) return;  // of no form in particular
+  if (keys.CountValid() == 0) return;  // all null, so of any layout
   if (conversion_ == Conversion::kBytes || conversion_ == Conversion::kText ||
       conversion_ == Conversion::kDecimals) {
     return ForStrings(keys, [&](size_t i, std::string_view key) {
@@ -221,7 +221,7 @@ void ParquetKeys::AddReal(uint64_t bits) {
 }
 
 void ParquetKeys::AddTimestamp(int64_t value) {
-  // Of seconds the library has no unit.
+  // The library has no unit of seconds.
   if (per_second_ == 1 && __builtin_mul_overflow(value, int64_t{1000}, &value)) {
     PyErr_SetString(PyExc_OverflowError, "a timestamp in seconds does not fit 64 bits in ms");
     throw nb::python_error();
@@ -229,11 +229,12 @@ void ParquetKeys::AddTimestamp(int64_t value) {
   integers_.push_back(static_cast<uint64_t>(value));
 }
 
-// As text, which is a day for columns of dates, and its first moment for those of timestamps.
+// Adds a date as text. In date columns it is a day, and in timestamp columns the first moment of
+// the day.
 void ParquetKeys::AddDate(int64_t value) {
   using std::chrono::year_month_day;
   const int64_t days = FloorDiv(value, per_day_);
-  constexpr int64_t kFirst = -719'162, kLast = 2'932'896;  // of the years 1 and 9999
+  constexpr int64_t kFirst = -719'162, kLast = 2'932'896;  // in years 1 and 9999
   if (days < kFirst || days > kLast) {
     throw nb::value_error("a date is in a year that is not from 1 to 9999");
   }
@@ -245,7 +246,7 @@ void ParquetKeys::AddDate(int64_t value) {
   AddString({text, static_cast<size_t>(size)});
 }
 
-// As text, as the column may have another unit.
+// Adds a time as text, because the column may have another unit.
 void ParquetKeys::AddTime(int64_t value) {
   if (value < 0 || value >= 86'400 * per_second_) {
     throw nb::value_error("a time of day is not within the day");

@@ -1,4 +1,4 @@
-// Keys with the types that they have in Python, as tamis::parquet takes them.
+// Converts typed Python keys to keys of tamis::parquet.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_PARQUET_KEYS_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_PARQUET_KEYS_H_
 
@@ -16,23 +16,23 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// A copy of them, without nulls, which are in no column's filter.
+// A copy of the keys without nulls, which are in no filter of a column.
 class ParquetKeys {
  public:
-  // `format` is what the keys of x are, as the C data interface of Arrow names types; "" if x is of
-  // Arrow, and says so itself. Floating-point numbers come as integers that have their bits. Throws
-  // TypeError for what are no keys, ValueError for dates and times of day that there are none of,
+  // `format` is the type of the keys in Arrow's C data interface. It is "" if x is Arrow data,
+  // which contains its type. Floating-point numbers come as integers with their bits. Throws
+  // TypeError for objects that are not keys, ValueError for dates and times of day out of range,
   // and OverflowError for timestamps that do not fit 64 bits.
   ParquetKeys(nb::handle x, std::string format);
   ParquetKeys(const ParquetKeys&) = delete;
   ParquetKeys& operator=(const ParquetKeys&) = delete;
 
   parquet::KeyList list() const;
-  // Where key i of the list is in x.
+  // Returns the index in x of key `i` of the list.
   uint64_t IndexOf(uint32_t i) const { return indices_ ? (*indices_)[i] : i; }
 
  private:
-  // What the values are made into.
+  // The target of the conversion.
   enum class Conversion : uint8_t {
     kSigned,
     kUnsigned,
@@ -66,7 +66,7 @@ class ParquetKeys {
   std::string bytes_;
   std::vector<size_t> ends_;  // in bytes_
   std::vector<std::string_view> strings_;
-  std::optional<std::vector<uint64_t>> indices_;  // from the first null on
+  std::optional<std::vector<uint64_t>> indices_;  // set at the first null
 };
 
 }  // namespace tamis::python

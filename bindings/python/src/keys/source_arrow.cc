@@ -1,4 +1,4 @@
-// Keys of whatever has __arrow_c_array__ or __arrow_c_stream__: pyarrow, Polars, DuckDB, pandas.
+// Keys of objects with __arrow_c_array__ or __arrow_c_stream__: pyarrow, Polars, DuckDB, pandas.
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace tamis::python {
 namespace {
 
-// The schema of the column that has the keys: of a table with one column, that column.
+// The schema of the column with the keys; for a table with one column, of that column.
 class KeyColumn {
  public:
   KeyColumn(Released<ArrowSchema> schema, Numbers numbers)
@@ -47,7 +47,7 @@ class KeyColumn {
   }
 
   // Reads the types. Throws nb::type_error for types that cannot be keys. Must not be called for an
-  // empty column, which is valid for every type.
+  // empty column, which is allowed for every type.
   void RequireKeys() {
     if (type_) return;
     const ArrowType values = ArrowTypeOf(format_.c_str(), numbers_);
@@ -62,15 +62,15 @@ class KeyColumn {
     type_ = indices;
     dictionary_ = values;
   }
-  // These two after RequireKeys().
+  // Call these two after RequireKeys().
   const ArrowType& type() const { return *type_; }
-  // Of the values, if `type` is that of indices into a dictionary.
+  // The type of the values, if `type` is the type of indices into a dictionary.
   const std::optional<ArrowType>& dictionary() const { return dictionary_; }
-  // Of the values.
+  // The format of the values.
   const std::string& format() const { return format_; }
   std::optional<TimeUnit> time() const { return ArrowTimeUnitOf(format_); }
 
-  // The array of the column, and where its elements begin and how many there are.
+  // The array of the column, with the offset and number of its elements.
   struct Part {
     const ArrowArray* array;
     int64_t offset;
@@ -80,7 +80,7 @@ class KeyColumn {
     if (!in_table_) return {&array, array.offset, array.length};
     const ArrowArray* const column =
         array.n_children == 1 && array.children != nullptr ? array.children[0] : nullptr;
-    // No sum of these overflows that is used.
+    // With this limit, no sum below overflows.
     constexpr int64_t kMost = int64_t{1} << 60;
     if (column == nullptr || array.offset < 0 || array.length < 0 || array.offset > kMost ||
         column->offset < 0 || column->offset > kMost || column->length < array.offset ||
@@ -100,7 +100,7 @@ class KeyColumn {
   std::optional<ArrowType> type_;
   std::optional<ArrowType> dictionary_;
   std::string format_;
-  std::optional<std::string> indices_;  // their format, if there is a dictionary
+  std::optional<std::string> indices_;  // format of the indices into a dictionary
 };
 
 class ArrowSource final : public KeySource {
@@ -143,13 +143,13 @@ class ArrowSource final : public KeySource {
     }
   }
 
-  // False after the last one.
+  // Returns false after the last chunk.
   bool NextChunk() {
     if (stream_->release == nullptr) return false;
     Released<ArrowArray> array;
     int status;
     {
-      // What makes the chunks may need the GIL, on any thread.
+      // The producer of the chunks may need the GIL, on any thread.
       const WithoutGil released;
       status = stream_->get_next(stream_.get(), array.get());
     }
@@ -158,8 +158,8 @@ class ArrowSource final : public KeySource {
           stream_->get_last_error != nullptr ? stream_->get_last_error(stream_.get()) : nullptr;
       const std::string message =
           std::string("the Arrow stream failed: ") + (why != nullptr ? why : std::strerror(status));
-      // A generator behind a reader of pyarrow may be interrupted, and its traceback is all that
-      // comes through the interface.
+      // A generator behind a pyarrow reader may be interrupted. The interface transfers only its
+      // traceback, as text.
       const bool interrupted = message.find("\nKeyboardInterrupt") != std::string::npos;
       PyErr_SetString(interrupted        ? PyExc_KeyboardInterrupt
                       : status == ENOMEM ? PyExc_MemoryError
@@ -180,7 +180,7 @@ class ArrowSource final : public KeySource {
     if (!values_) return false;
     if (direct_) return slices_.Next(keys);
     if (at_ == values_->size()) return false;
-    // Strings stay where they are: these are views of them.
+    // Strings are not copied; these are views of them.
     const size_t n = std::min(kConvertedKeys, values_->size() - at_);
     const bool integers = (dictionary_ ? *dictionary_ : *values_).is_integer();
     validity_.Clear();
@@ -204,11 +204,11 @@ class ArrowSource final : public KeySource {
     const ArrowColumn* column;
     size_t index;
   };
-  // Where element i of the chunk has its value; nothing for null.
+  // Returns the place of the value of element `i` in the chunk; nothing for null.
   std::optional<Place> PlaceOf(size_t i) const {
     if (!values_->ValidAt(i)) return std::nullopt;
     if (!dictionary_) return Place{&*values_, i};
-    const uint64_t word = values_->IntegerAt(i);  // below 0 it is past the end
+    const uint64_t word = values_->IntegerAt(i);  // a negative index becomes one past the end
     if (word >= dictionary_->size()) {
       throw nb::value_error(tamis::detail::StrCat("the Arrow array is damaged: index ", i,
                                                   " is not in its dictionary")

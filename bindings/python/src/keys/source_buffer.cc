@@ -15,11 +15,11 @@ namespace {
 
 enum class Element : uint8_t { kInteger, kBytes, kText, kObject };
 
-// One element of an array, as the format of its buffer says (module struct, and PEP 3118).
+// The layout of an element, from the format of its buffer (module struct, and PEP 3118).
 struct Layout {
   Element element = Element::kInteger;
   bool is_signed = false;
-  bool swapped = false;  // its bytes are in the order that is not this machine's
+  bool swapped = false;  // its byte order differs from this machine's
 };
 
 [[noreturn]] void ThrowNoKeys(const char* format) {
@@ -49,7 +49,7 @@ Layout LayoutOf(const Py_buffer& view) {
   Layout layout;
   if (*at == '>' || *at == '!') layout.swapped = true;
   if (std::strchr("<>=!@|", *at) != nullptr && *at != '\0') ++at;
-  while (*at >= '0' && *at <= '9') ++at;  // of strings: their length, which itemsize has
+  while (*at >= '0' && *at <= '9') ++at;  // the length of strings, which itemsize contains
   const bool single = *at != '\0' && at[1] == '\0';
   if (!single) ThrowNoKeys(format);
   const auto size = static_cast<size_t>(view.itemsize);
@@ -78,7 +78,7 @@ class BufferSource final : public KeySource {
               .c_str());
     }
     size_ = static_cast<size_t>(view.shape[0]);
-    if (size_ == 0) return;  // no keys, whatever its type: np.array([]) has floats
+    if (size_ == 0) return;  // an empty array may have any type: np.array([]) has floats
     layout_ = LayoutOf(view);
     data_ = static_cast<const char*>(view.buf);
     stride_ = view.strides != nullptr ? view.strides[0] : view.itemsize;
@@ -112,7 +112,7 @@ class BufferSource final : public KeySource {
   }
 
  private:
-  // Integers that the library takes where they are.
+  // Returns integers in place, if the library supports their layout.
   std::optional<Keys> AsTheyAre() const {
     if (layout_.element != Element::kInteger || layout_.swapped) return std::nullopt;
     return KeysInPlace(data_, size_, width_, layout_.is_signed, stride_);
@@ -142,14 +142,14 @@ class BufferSource final : public KeySource {
     });
   }
 
-  // As NumPy reads them: without the zeros at their ends.
+  // Drops the zeros at the end, like NumPy.
   void AddBytes(const char* item) {
     size_t n = width_;
     while (n > 0 && item[n - 1] == '\0') --n;
     batch_.AddBytes({item, n});
   }
 
-  // UTF-32, as UTF-8.
+  // Converts UTF-32 to UTF-8.
   void AddText(const char* item) {
     text_.clear();
     size_t n = width_ / 4;
@@ -187,7 +187,7 @@ class BufferSource final : public KeySource {
 
   void ReadObjects() {
     while (at_ < size_ && !batch_.full()) {
-      // __index__ of an item may change the array: the item is kept until it is read.
+      // Keeps the item until it is read, because its __index__ may change the array.
       PyObject* item;
       std::memcpy(&item, Item(at_), sizeof(item));
       const nb::object kept = nb::borrow(item);

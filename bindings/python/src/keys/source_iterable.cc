@@ -1,4 +1,4 @@
-// Keys of lists, sets, generators and whatever else can be iterated over.
+// Keys of lists, sets, generators and other iterables.
 #include <utility>
 
 #include "bindings/python/src/classes/gate.h"
@@ -44,7 +44,7 @@ class IterableSource final : public KeySource {
   }
 
   nb::object iterator_;
-  nb::object kept_;  // of another form than the batch before
+  nb::object kept_;  // of another type than the batch before
   bool ended_ = false;
   GatheredKeys batch_;
   LateError error_;
@@ -55,7 +55,7 @@ class IterableSource final : public KeySource {
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object) {
   nb::object iterator = nb::steal(OrStay([&] { return PyObject_GetIter(object.ptr()); }));
   if (!iterator.is_valid()) {
-    // What its __iter__ raises is for the caller.
+    // Passes on an exception of its __iter__.
     if (PyType_GetSlot(Py_TYPE(object.ptr()), Py_tp_iter) != nullptr) throw nb::python_error();
     PyErr_Clear();
     return nullptr;

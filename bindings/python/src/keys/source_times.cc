@@ -1,4 +1,4 @@
-// Times as keys: counts of a unit that another source has.
+// Times as keys: counts of a unit from another source.
 #include <tamis/key_types_text.h>
 #include <tamis/time_keys.h>
 
@@ -39,12 +39,12 @@ class TimeSource final : public KeySource {
   }
 
  private:
-  static constexpr int64_t kNotATime = std::numeric_limits<int64_t>::min();  // of NumPy
+  static constexpr int64_t kNotATime = std::numeric_limits<int64_t>::min();  // NumPy's NaT
 
   std::unique_ptr<KeySource> counts_;
   TimeUnit unit_;
   bool has_not_a_time_;
-  Keys rest_;  // of the batch of `counts_`
+  Keys rest_;  // the rest of the current batch of `counts_`
   std::vector<int64_t> wide_;
   std::optional<TimeKeys> times_;
   Validity validity_;
@@ -59,7 +59,7 @@ std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit
 std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers) {
   if (!object.type().is(InKinds("Times"))) return nullptr;
   const auto unit = static_cast<TimeUnit>(nb::cast<int>(object.attr("unit")));
-  // Counts of nanoseconds stay as they are.
+  // Counts of nanoseconds are not converted.
   return std::make_unique<TimeSource>(SourceOfBuffer(object.attr("counts")),
                                       numbers == Numbers::kBitsToo ? TimeUnit::kNanos : unit, true);
 }

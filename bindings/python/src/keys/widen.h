@@ -1,4 +1,4 @@
-// Integers of any width, spacing and byte order as keys.
+// Converts integers of any width, spacing and byte order to keys.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_WIDEN_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_WIDEN_H_
 
@@ -15,7 +15,7 @@
 namespace tamis::python {
 
 struct IntegerLayout {
-  size_t width = 8;  // bytes: 1, 2, 4 or 8
+  size_t width = 8;  // in bytes: 1, 2, 4 or 8
   bool is_signed = false;
   bool swapped = false;  // big-endian on a little-endian machine
 };
@@ -45,7 +45,7 @@ void WidenAs(const char* from, ptrdiff_t stride, size_t n, const IntegerLayout& 
 
 }  // namespace detail
 
-// Element i is at from + i * stride.
+// Element `i` is at from + i * stride.
 inline void Widen(const char* from, ptrdiff_t stride, size_t n, const IntegerLayout& layout,
                   uint64_t* to) {
   switch (layout.width) {
@@ -60,7 +60,8 @@ inline void Widen(const char* from, ptrdiff_t stride, size_t n, const IntegerLay
   }
 }
 
-// The keys where they are, if the library takes such: 4 or 8 bytes, aligned and without gaps.
+// Returns the keys in place if the library supports their layout: 4 or 8 bytes, aligned and without
+// gaps.
 inline std::optional<Keys> KeysInPlace(const char* data, size_t n, size_t width, bool is_signed,
                                        ptrdiff_t stride) {
   if (width < 4 || stride != static_cast<ptrdiff_t>(width)) return std::nullopt;

@@ -1,4 +1,4 @@
-// A concurrent filter, shared by objects of Python, live filters and their readers.
+// A concurrent filter, shared by Python objects, live filters and their readers.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_ANY_CONCURRENT_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_ANY_CONCURRENT_H_
 
@@ -15,15 +15,15 @@
 
 namespace tamis::python {
 
-// A pointer: copies are the same filter. Never empty. Has the functions that Live calls. Erasure
-// from a filter that cannot erase does nothing.
+// A pointer that is never empty. Copies refer to the same filter. It has the functions that Live
+// calls. Erasure from a filter that cannot erase does nothing.
 class AnyConcurrent {
  public:
   static constexpr bool kConcurrentChanges = true;
 
   explicit AnyConcurrent(std::unique_ptr<ConcurrentFilter> filter) : filter_(std::move(filter)) {}
 
-  // Reads a file, and checks all of it. Throws as MakeConcurrent and tamis::Load.
+  // Reads a file, and checks all of it. Throws the exceptions of MakeConcurrent and tamis::Load.
   static AnyConcurrent Load(const std::filesystem::path& path, const LoadOptions& options) {
     return AnyConcurrent(MakeConcurrent(tamis::Load(path, options)));
   }

@@ -1,4 +1,4 @@
-// Filters that many threads change and query at the same time.
+// Filters that many threads change and query at a time.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -23,7 +23,7 @@
 namespace tamis::python {
 namespace {
 
-// One type for each class, so that each has its own constructor.
+// A separate type per class, so that each has its own constructor.
 template <FilterKind kKind>
 struct ConcurrentOfKind : PyConcurrent {
   using PyConcurrent::PyConcurrent;
@@ -38,7 +38,7 @@ auto ForKinds(FilterKind kind, const Make& make) {
   return make.template operator()<kFirst>();
 }
 
-// The filter of an object of this class. Throws TypeError if its __init__ was never called.
+// Returns the filter in an object of this class. Throws TypeError if its __init__ was never called.
 ConcurrentFilter& Made(nb::handle self) {
   if (!nb::inst_ready(self)) {
     throw nb::type_error("the filter is not made yet: call super().__init__(...)");
@@ -117,23 +117,23 @@ void Define(nb::module_& m, const char* name, const char* doc) {
 }
 
 constexpr char kDoc[] =
-    "The common base class of the concurrent filters. Any number of threads insert and query at "
-    "the\n"
-    "same time, in calls that wait for nobody. Calls with many keys run without the GIL.\n\n"
-    "A key whose insertion has returned is found by every call that begins afterwards. Of threads\n"
-    "that insert the same key by insert_if_absent at once at least one is told that it is new; of\n"
-    "cuckoo filters exactly one. erase looks up the keys before it erases the first, and holds no\n"
-    "lock in between: of threads that erase the same key at once, several may find it. A child of\n"
-    "fork may use filters that keys cannot be erased from.\n";
+    "The common base class of the concurrent filters. Any number of threads can insert and\n"
+    "query at a time, in calls that never wait. Calls with many keys run without the GIL.\n\n"
+    "A key whose insertion has returned is found by every call that begins afterwards. If\n"
+    "several threads insert the same key by insert_if_absent at a time, at least one of them\n"
+    "gets True; for cuckoo filters exactly one. erase looks up all keys before it erases the\n"
+    "first, and holds no lock in between. So if several threads erase the same key at a time,\n"
+    "more than one may find it. A child of fork may use filters that cannot erase keys.\n";
 
 void DefineBase(nb::module_& m) {
   nb::class_<PyConcurrent, PyChangeable>(m, "ConcurrentFilter",
                                          nb::type_slots(ConcurrentBaseSlots()),
                                          nb::is_weak_referenceable(), kDoc)
       .def("__ior__", MergeInPlace, nb::arg("other"),
-           "Add all keys of another filter of equal kind, size and hash, plain or concurrent.")
+           "Adds all keys of another filter with equal kind, size and hash, plain or concurrent.")
       .def("snapshot", Snapshot,
-           "A plain filter with at least every key whose insertion had returned: a copy.\n\n"
+           "Returns a copy as a plain filter, with at least every key whose insertion has\n"
+           "returned.\n\n"
            ">>> f = tamis.live.ConcurrentSplitBlockBloomFilter(1000)\n"
            ">>> f.add('ada')\n"
            ">>> 'ada' in f.snapshot(), type(f.snapshot()).__name__\n"
@@ -141,22 +141,22 @@ void DefineBase(nb::module_& m) {
       .def("save", SaveFile, nb::arg("path"), nb::kw_only(),
            nb::arg("with_secret").none() = nb::none(),
            nb::arg("version") = FileHeader::kNewestVersion,
-           "Save a snapshot: see tamis.Filter.save.")
+           "Saves a snapshot: see tamis.Filter.save.")
       .def_prop_ro(
           "kind", [](const PyConcurrent& c) { return FilterKindName(c.filter->kind()); },
           "The name of its kind: 'split-block' ...")
       .def_prop_ro(
           "capacity", [](const PyConcurrent& c) { return c.filter->capacity(); },
-          "Keys that it was sized for.")
+          "Number of keys that it was sized for.")
       .def_prop_ro(
           "inserted_count", [](const PyConcurrent& c) { return c.filter->inserted_count(); },
-          "Keys inserted, duplicates included, less those erased.")
+          "Number of keys inserted minus number erased. Duplicates count.")
       .def_prop_ro(
           "hash", [](const PyConcurrent& c) { return HashKindName(c.filter.hash().kind); },
           "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
       .def_prop_ro(
           "seed", [](const PyConcurrent& c) { return c.filter.hash().seed; },
-          "The seed of its hash.")
+          "The seed of the hash.")
       .def_prop_ro(
           "can_erase", [](const PyConcurrent& c) { return c.filter.erases(); },
           "Whether keys can be erased.")
@@ -165,7 +165,7 @@ void DefineBase(nb::module_& m) {
 
 }  // namespace
 
-// Other threads may change how often the filter has a key, so no key may come twice.
+// Other threads may change the number of copies of a key in the filter, so no key may come twice.
 void PyConcurrent::RequireAllIn(const Keys& keys) const {
   if (const size_t absent = keys.size() - filter->Count(keys); absent > 0) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -191,12 +191,12 @@ ConcurrentResult WrapConcurrent(AnyConcurrent filter) {
 
 AnyConcurrent ConcurrentOf(nb::handle object) {
   PyConcurrent* shared = nullptr;
-  if (nb::try_cast(object, shared) && shared != nullptr) return shared->filter;  // not None
+  if (nb::try_cast(object, shared) && shared != nullptr) return shared->filter;  // not for None
   if (!IsFilter(object)) {
     throw nb::type_error("a filter is expected: a ConcurrentFilter, or a tamis.Filter to copy");
   }
   return WithFilterIn(object, [](auto& plain) {
-    RequireConcurrentKind(plain.kind);  // before the copy
+    RequireConcurrentKind(plain.kind);  // before copying
     const Reading lock(plain.gate);
     const WithoutGil released;
     return AnyConcurrent(MakeConcurrent(Clone(*plain.filter)));
@@ -207,7 +207,7 @@ void DefineConcurrent(nb::module_& m) {
   DefineBase(m);
   Define<FilterKind::kSplitBlock>(
       m, "ConcurrentSplitBlockBloomFilter",
-      "A SplitBlockBloomFilter that many threads insert into and ask, without locks.\n\n"
+      "A SplitBlockBloomFilter that many threads insert into and query, without locks.\n\n"
       ">>> seen = tamis.live.ConcurrentSplitBlockBloomFilter(capacity=100_000, fpr=0.001)\n"
       ">>> from concurrent.futures import ThreadPoolExecutor\n"
       ">>> with ThreadPoolExecutor(4) as threads:\n"
@@ -216,32 +216,32 @@ void DefineConcurrent(nb::module_& m) {
       "100000\n"
       ">>> seen.count(range(100_000))\n"
       "100000\n");
-  Define<FilterKind::kBloom>(m, "ConcurrentBloomFilter",
-                             "A BloomFilter that many threads insert into and ask, without locks.");
-  Define<FilterKind::kCuckoo8>(
-      m, "ConcurrentCuckooFilter8",
-      "A CuckooFilter8 that many threads insert into, erase from and ask. Lookups take no locks.");
-  Define<FilterKind::kCuckoo12>(
-      m, "ConcurrentCuckooFilter12",
-      "A CuckooFilter12 that many threads insert into, erase from and ask. Lookups take no locks.");
-  Define<FilterKind::kCuckoo16>(
-      m, "ConcurrentCuckooFilter16",
-      "A CuckooFilter16 that many threads insert into, erase from and ask. Lookups take no locks.\n"
-      "\n"
-      ">>> sessions = tamis.live.ConcurrentCuckooFilter16(1000)\n"
-      ">>> sessions.add('s1')\n"
-      ">>> sessions.discard('s1'), 's1' in sessions\n"
-      "(True, False)\n");
+  Define<FilterKind::kBloom>(
+      m, "ConcurrentBloomFilter",
+      "A BloomFilter that many threads insert into and query, without locks.");
+  Define<FilterKind::kCuckoo8>(m, "ConcurrentCuckooFilter8",
+                               "A CuckooFilter8 that many threads insert into, erase from and "
+                               "query. Lookups take no locks.");
+  Define<FilterKind::kCuckoo12>(m, "ConcurrentCuckooFilter12",
+                                "A CuckooFilter12 that many threads insert into, erase from and "
+                                "query. Lookups take no locks.");
+  Define<FilterKind::kCuckoo16>(m, "ConcurrentCuckooFilter16",
+                                "A CuckooFilter16 that many threads insert into, erase from and\n"
+                                "query. Lookups take no locks.\n\n"
+                                ">>> sessions = tamis.live.ConcurrentCuckooFilter16(1000)\n"
+                                ">>> sessions.add('s1')\n"
+                                ">>> sessions.discard('s1'), 's1' in sessions\n"
+                                "(True, False)\n");
   m.def(
       "concurrent", [](AnyFilterArg filter) { return WrapConcurrent(ConcurrentOf(filter)); },
       nb::arg("filter"),
-      "A concurrent filter with the keys of a plain one, of which it is a copy.\n\n"
+      "Returns a concurrent filter that is a copy of a plain filter.\n\n"
       ">>> f = tamis.BloomFilter(1000)\n"
       ">>> f.add('ada')\n"
       ">>> 'ada' in tamis.live.concurrent(f)\n"
       "True\n");
   m.def("open", OpenFile, nb::arg("path"), nb::kw_only(), nb::arg("secret").none() = nb::none(),
-        "The concurrent filter in a file, all of which is read and checked: see tamis.open.");
+        "Opens a file as a concurrent filter. Reads and checks all of it: see tamis.open.");
 }
 
 }  // namespace tamis::python

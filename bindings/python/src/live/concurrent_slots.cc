@@ -10,7 +10,7 @@
 namespace tamis::python {
 namespace {
 
-// nullptr with TypeError set if its __init__ was never called.
+// Returns nullptr with TypeError set if __init__ was never called.
 ConcurrentFilter* FilterOfSelf(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) {
     PyErr_SetString(PyExc_TypeError, "the filter is not made yet: call super().__init__(...)");
@@ -41,7 +41,7 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
   OneKey key;
   if (filter == nullptr || !key.Parse(object)) return nullptr;
   const bool inserted = ForKey(key, [&](auto k) { return filter->Insert(k); });
-  // What is in already may have no room for another copy.
+  // A key that is in may have no room for another copy.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
 }
@@ -55,7 +55,7 @@ PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
   return PyBool_FromLong(inserted);
 }
 
-// -1 with an error set, or whether the key was erased.
+// Returns whether the key was erased, or -1 with an error set.
 int Erase(PyObject* self, PyObject* object) noexcept {
   ConcurrentFilter* const filter = FilterOfSelf(self);
   OneKey key;
@@ -87,16 +87,19 @@ PyObject* Remove(PyObject* self, PyObject* object) noexcept {
 }
 
 PyMethodDef kMethods[] = {
-    {"add", Add, METH_O, "add($self, key, /)\n--\n\nInsert one key: see tamis.Filter.add."},
+    {"add", Add, METH_O, "add($self, key, /)\n--\n\nInserts one key: see tamis.Filter.add."},
     {"add_if_absent", AddIfAbsent, METH_O,
-     "add_if_absent($self, key, /)\n--\n\n"
-     "Insert one key unless it may be in. Returns whether it was inserted, and so is new."},
+     "add_if_absent($self, key, /)\n"
+     "--\n\n"
+     "Inserts one key unless it may be in. Returns True if the key was new and was inserted."},
     {"discard", Discard, METH_O,
-     "discard($self, key, /)\n--\n\n"
-     "Erase one copy of one key, which must have been inserted: see tamis.Filter.discard."},
+     "discard($self, key, /)\n"
+     "--\n\n"
+     "Erases one copy of one key, which must have been inserted: see tamis.Filter.discard."},
     {"remove", Remove, METH_O,
-     "remove($self, key, /)\n--\n\n"
-     "Erase one copy of one key; raises KeyError if it is not found. See discard."},
+     "remove($self, key, /)\n"
+     "--\n\n"
+     "Erases one copy of one key. Raises KeyError if it is not found. See discard."},
     {nullptr, nullptr, 0, nullptr},
 };
 

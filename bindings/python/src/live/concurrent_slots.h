@@ -6,7 +6,8 @@
 
 namespace tamis::python {
 
-// Of the base class, and of each class. A class does not inherit them where nanobind has its own.
+// The slots of the base class, and of each class. A class does not inherit a slot if nanobind
+// defines its own.
 PyType_Slot* ConcurrentBaseSlots() noexcept;
 PyType_Slot* ConcurrentSlots() noexcept;
 

@@ -1,4 +1,4 @@
-// The guard before a cache and a database, which are functions of Python.
+// The guard of a cache and a database, which are Python functions.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <tamis/live/guard.h>
@@ -32,9 +32,9 @@ using GuardsArg = nb::typed<nb::dict, nb::str, Named<"tamis.live.CacheGuard[typi
 template <typename Key>
 using GuardOf = CacheGuard<Key, FreeObject, AnyConcurrent>;
 
-// A guard of C++ has keys of one type. Some keys that are different to Python are equal to a
-// filter: "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort has a guard of its own,
-// so that such keys do not share their values.
+// A guard in C++ has keys of one type. Some keys that differ in Python are equal in a filter: "a"
+// and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort of key has a separate guard, so that
+// such keys do not share values.
 struct PyGuard {
   PyGuard(PyLive& its_live, const GuardOptions& options)
       : integers{GuardOf<uint64_t>(its_live.live, options),
@@ -43,7 +43,7 @@ struct PyGuard {
               GuardOf<std::string>(its_live.live, options),
               GuardOf<std::string>(its_live.live, options)} {}
 
-  // All guards of a type.
+  // Returns all guards of a key type.
   template <typename Key>
   auto& Of() {
     if constexpr (std::is_same_v<Key, std::string>) {
@@ -53,12 +53,12 @@ struct PyGuard {
     }
   }
 
-  nb::object live, load, load_many, cache;  // None where there is none
-  GuardOf<uint64_t> integers[2];            // from 0 on, and below
-  GuardOf<std::string> texts[3];            // of str, bytes and UUID
+  nb::object live, load, load_many, cache;  // None if not given
+  GuardOf<uint64_t> integers[2];            // nonnegative; negative
+  GuardOf<std::string> texts[3];            // str; bytes; UUID
 };
 
-// The guards whose loads or caches a thread is in the middle of.
+// The guards whose loads or caches this thread is calling.
 thread_local std::vector<const PyGuard*> t_asked;
 
 class Asking {
@@ -85,7 +85,7 @@ Key KeyOf(const OneKey& key) {
   }
 }
 
-// Which of the guards of its type a key belongs to. Throws nb::python_error.
+// Returns the index, among the guards of its type, of the guard for a key. Throws nb::python_error.
 size_t SortOf(const OneKey& key, nb::handle object) {
   if (key.type == OneKey::Type::kBytes) {
     return PyUnicode_Check(object.ptr()) ? 0 : PyBytes_Check(object.ptr()) ? 1 : 2;
@@ -101,7 +101,7 @@ Found FoundOf(nb::object value) {
   return FreeObject(std::move(value));
 }
 
-// The keys of one call that belong to one guard, and the objects that they came as.
+// The keys of one call for one guard, and their Python objects.
 template <typename Key>
 struct Batch {
   void Add(const OneKey& key, nb::handle object, size_t index) {
@@ -111,7 +111,7 @@ struct Batch {
   }
 
   std::vector<Key> keys;
-  std::unordered_map<Key, nb::handle, TableHash> objects;  // which the caller keeps
+  std::unordered_map<Key, nb::handle, TableHash> objects;  // kept alive by the caller
   std::vector<size_t> indices;                             // in the call
 };
 
@@ -126,14 +126,14 @@ bool IsMapping(nb::handle object) {
   return nb::isinstance(object, mapping);
 }
 
-// A KeyboardInterrupt or the like, which ends the call of one thread, and not those that share its
-// load.
+// An exception such as KeyboardInterrupt. It ends the call of one thread, but not the calls of
+// threads that share its load.
 class Interrupt : public Raised, public LoadInterrupted {
  public:
   explicit Interrupt(const Raised& raised) : Raised(raised) {}
 };
 
-// Calls work() as CatchRaised does. Throws an Interrupt for an interrupt.
+// Calls work() like CatchRaised. Throws an Interrupt for an interrupt.
 template <typename Work>
 auto CatchInterrupts(const Work& work) {
   try {
@@ -144,7 +144,7 @@ auto CatchInterrupts(const Work& work) {
   }
 }
 
-// The cache and the database of a call, as C++ asks them, without the GIL.
+// The cache and the database of a call, queried by C++ without the GIL.
 template <typename Key>
 class Sources {
  public:
@@ -179,13 +179,13 @@ class Sources {
     return CatchInterrupts(
         [&] { return guard_.load_many.is_none() ? OneByOne(keys) : AtOnce(keys); });
   }
-  // Called again and again while the load of another thread is awaited.
+  // Called repeatedly while another thread loads the key.
   void Wait() {
     const WithoutGil::Pause with_gil(released_);
     CatchInterrupts(CheckSignals);
   }
 
-  // Raises what has interrupted the cache: not a failure of it, which is only counted.
+  // Raises an interrupt of the cache. Other failures of the cache are only counted.
   void RaiseInterrupt() const {
     if (interrupt_) interrupt_->Raise();
   }
@@ -229,8 +229,8 @@ class Sources {
     return values;
   }
 
-  // Throws TypeError if the mapping has none of the keys that were asked for, and its first key is
-  // of another class.
+  // Throws TypeError if the mapping contains none of the requested keys, and its first key is of
+  // another class.
   static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
     for (const nb::handle other : mapping) {
       for (const nb::handle key : asked) {
@@ -268,7 +268,7 @@ void GetBatch(PyGuard& guard, GuardOf<Key>& of_batch, const Batch<Key>& batch, n
   }
 }
 
-// One batch for each guard.
+// One batch per guard.
 struct Batches {
   void Add(nb::handle object, size_t index) {
     OneKey key;
@@ -285,7 +285,7 @@ struct Batches {
   Batch<std::string> texts[3];
 };
 
-// The values of some keys, which the caller keeps.
+// Returns the values of some keys, which the caller keeps alive.
 nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lacking) {
   const Asking asking(guard);
   Batches batches;
@@ -319,7 +319,7 @@ Result<"list[_V | None]"> GetMany(PyGuard& guard, KeyIterableArg keys) {
   return GetAll(guard, ObjectsOf(keys), nb::none());
 }
 
-// Every guard of the type forgets the keys, because a filter cannot tell them apart.
+// Removes the keys from every guard of the type, because a filter does not distinguish them.
 template <typename Key>
 void ForgetIn(PyGuard& guard, std::span<const Key> keys) noexcept {
   for (GuardOf<Key>& of_type : guard.Of<Key>()) {
@@ -386,7 +386,7 @@ void Forget(PyGuard& guard, KeyArg object) {
   }
 }
 
-// Adds up what one guard has counted.
+// Adds the counters of one guard.
 void Add(GuardStats& sum, const GuardStats& part) {
   for (uint64_t GuardStats::*const counter :
        {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_type,
@@ -401,7 +401,7 @@ void Add(GuardStats& sum, const GuardStats& part) {
   }
 }
 
-// The sum over all guards. The filter is known if one of them knows it.
+// Returns the sum over all guards. `known` is true if it is true for one of them.
 GuardStats StatsOf(PyGuard& guard) {
   GuardStats sum = guard.integers[0].stats();
   Add(sum, guard.integers[1].stats());
@@ -418,7 +418,7 @@ std::string PrometheusTextOf(GuardsArg guards) {
   return PrometheusText(named);
 }
 
-// `load` and `cache` may lead back to the guard.
+// `load` and `cache` may refer back to the guard.
 int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
@@ -430,7 +430,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// `live` stays, as the guard refers to it; it leads nowhere.
+// Keeps `live`, because the guard uses it. It cannot refer back.
 int Clear(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) return 0;
   PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
@@ -470,27 +470,24 @@ PyType_Slot kSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
                         {0, nullptr}};
 
 constexpr char kDoc[] =
-    "Gets values by their keys, and keeps requests for keys that do not exist from a cache and a\n"
-    "database: where the filter says no, neither is asked.\n\n"
-    "live: the Live with the filter; while it has none all keys pass.\n"
-    "load: load(key) asks the database, and returns None for a key that it lacks. Of threads that\n"
-    "    ask for one key at a time one loads it, and the others share its answer or exception. An\n"
-    "    exception that is no Exception, such as KeyboardInterrupt, is raised in the thread that\n"
-    "    loads, and one of the others loads again. Ctrl-C ends the wait for another thread's "
-    "load.\n"
-    "load_many: load_many(keys) for get_many, with a list of keys; returns as many values in "
-    "their\n"
-    "    order, or a mapping of keys to values.\n"
-    "cache: a dict, or anything with get(key), None for what it lacks, and cache[key] = value.\n"
-    "    What it raises is counted, and the key is then one that it lacks.\n"
-    "max_age: a filter that is older, in seconds, lets all keys pass.\n"
-    "negative_ttl, max_negatives: for how many seconds, and for how many keys, it is known that "
-    "the\n"
-    "    database lacked them. max_negatives counts str, bytes, UUIDs, and integers below 0 "
-    "apart.\n\n"
-    "Keys are those of the filters: str and bytes, or integers. Any number of threads may use "
-    "one.\n"
-    "\n"
+    "Returns values by key, and keeps requests for keys that do not exist from a cache and a\n"
+    "database: if the filter answers \"no\", neither is called.\n\n"
+    "live: the Live with the filter. While it has no filter, all keys pass.\n"
+    "load: load(key) reads the database, and returns None if it does not have the key. If\n"
+    "    several threads request the same key at a time, one of them loads it, and the others\n"
+    "    share its result or exception. An exception that is not an Exception, such as\n"
+    "    KeyboardInterrupt, is raised only in the thread that loads, and another thread loads\n"
+    "    again. Ctrl-C ends the wait for another thread's load.\n"
+    "load_many: load_many(keys), for get_many. Takes a list of keys. Returns a value for each\n"
+    "    key, in order, or a mapping of keys to values.\n"
+    "cache: a dict, or any object with get(key), which returns None for a miss, and\n"
+    "    cache[key] = value. An exception of the cache is counted, and then treated as a miss.\n"
+    "max_age: a filter that is older than this, in seconds, lets all keys pass.\n"
+    "negative_ttl: how long a database miss is cached, in seconds.\n"
+    "max_negatives: number of keys with a cached miss. Counts str, bytes, UUIDs, negative and\n"
+    "    other integers separately.\n\n"
+    "Keys are those of the filters: str and bytes, or integers. Any number of threads may use\n"
+    "one guard.\n\n"
     ">>> users = {'ada': 'Ada Lovelace', 'bob': 'Bob'}\n"
     ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
     ">>> live.insert(users)\n"
@@ -502,30 +499,39 @@ constexpr char kDoc[] =
     "(1, 1)\n";
 
 void DefineStats(nb::module_& m) {
-  nb::class_<GuardStats>(m, "GuardStats", "What a CacheGuard had counted when it was asked: keys.")
-      .def_ro("blocked", &GuardStats::blocked, "The filter said no.")
-      .def_ro("passed", &GuardStats::passed, "It said maybe, or was not to be had.")
-      .def_ro("unknown", &GuardStats::unknown, "Of these: it was not to be had, or the next.")
-      .def_ro("other_type", &GuardStats::other_type, "Of these: it has keys of another type only.")
-      .def_ro("cache_hits", &GuardStats::cache_hits, "The cache had them.")
-      .def_ro("negative_hits", &GuardStats::negative_hits, "The database had just lacked them.")
-      .def_ro("coalesced", &GuardStats::coalesced, "Another thread was already loading them.")
-      .def_ro("loads", &GuardStats::loads, "The database was asked.")
-      .def_ro("false_positives", &GuardStats::false_positives, "Of these: it lacked them.")
-      .def_ro("load_failures", &GuardStats::load_failures, "Of the loads: it raised.")
-      .def_ro("cache_failures", &GuardStats::cache_failures, "Calls of the cache that raised.")
-      .def_ro("negatives", &GuardStats::negatives, "Keys that are now known to be lacking.")
-      .def_ro("known", &GuardStats::known, "Whether the filter is asked.")
+  nb::class_<GuardStats>(m, "GuardStats", "A snapshot of the counters of a CacheGuard, in keys.")
+      .def_ro("blocked", &GuardStats::blocked, "The filter answered \"no\".")
+      .def_ro("passed", &GuardStats::passed, "The filter answered \"maybe\", or could not be used.")
+      .def_ro("unknown", &GuardStats::unknown,
+              "Part of `passed`: the filter could not be used, also for keys of `other_type`.")
+      .def_ro("other_type", &GuardStats::other_type,
+              "Part of `unknown`: the filter has only keys of another type.")
+      .def_ro("cache_hits", &GuardStats::cache_hits, "The cache had the key.")
+      .def_ro("negative_hits", &GuardStats::negative_hits,
+              "The database did not have the key shortly before.")
+      .def_ro("coalesced", &GuardStats::coalesced, "Another thread was already loading the key.")
+      .def_ro("loads", &GuardStats::loads, "The database was called.")
+      .def_ro(
+          "false_positives", &GuardStats::false_positives,
+          "Part of `loads`: the filter answered \"maybe\", but the database did not have the key.")
+      .def_ro("load_failures", &GuardStats::load_failures,
+              "Part of `loads`: the database raised an exception.")
+      .def_ro("cache_failures", &GuardStats::cache_failures,
+              "Number of calls of the cache that raised an exception.")
+      .def_ro("negatives", &GuardStats::negatives,
+              "Number of keys that are currently cached as database misses.")
+      .def_ro("known", &GuardStats::known, "Whether the filter can be used.")
       .def_prop_ro(
           "failure", [](const GuardStats& s) -> Result<"str | None"> {
             if (!s.failure) return nb::none();
             return nb::str(s.failure->text.c_str());
           },
-          "Why not, or None.")
-      .def_ro("generation", &GuardStats::generation, "Of the filter; 0 if there is none.")
+          "Why the filter cannot be used, or None.")
+      .def_ro("generation", &GuardStats::generation,
+              "The generation of the filter; 0 without a filter.")
       .def_prop_ro(
           "age", [](const GuardStats& s) { return static_cast<double>(s.age.count()) / 1e9; },
-          "Of the filter, in seconds.");
+          "The age of the filter, in seconds.");
 }
 
 }  // namespace
@@ -540,31 +546,29 @@ void DefineGuard(nb::module_& m) {
            nb::arg("max_age").none() = none, nb::arg("negative_ttl") = 30.0,
            nb::arg("max_negatives") = Unsigned{1 << 16})
       .def("get", Get, nb::arg("key").none(), nb::arg("default").none() = none,
-           "The value of a key, or the default. Raises what load does.")
+           "Returns the value of a key, or the default. Raises the exceptions of load.")
       .def("get_many", GetMany, nb::arg("keys"),
-           "The values of many keys, a list in their order, with None for those that there are "
-           "not.\n"
-           "No key is loaded twice. What load raises ends the call.")
-      .def(
-          "insert", Insert, nb::arg("key").none(), nb::arg("commit"),
-          "Put a key into the filter, and then into the database by calling commit(), whose "
-          "result\n"
-          "is returned: no thread is told afterwards that it is lacking. What the cache has of it\n"
-          "is yours to drop. Where commit raises, the key stays in the filter until the next\n"
-          "rebuild.\n\n"
-          ">>> users = {}\n"
-          ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
-          ">>> guard = tamis.live.CacheGuard(live, users.get)\n"
-          ">>> guard.insert('eve', lambda: users.update(eve='Eve'))\n"
-          ">>> guard.get('eve')\n"
-          "'Eve'\n")
+           "Returns a list of the values of many keys, in order, with None for keys that do not\n"
+           "exist. Loads no key twice. An exception of load ends the call.")
+      .def("insert", Insert, nb::arg("key").none(), nb::arg("commit"),
+           "Inserts a key into the filter, then calls commit() to insert it into the database,\n"
+           "and returns its result. Afterwards no thread gets the answer that the key does not\n"
+           "exist. The caller must remove an outdated cache entry. If commit raises, the key\n"
+           "stays in the filter until the next rebuild.\n\n"
+           ">>> users = {}\n"
+           ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
+           ">>> guard = tamis.live.CacheGuard(live, users.get)\n"
+           ">>> guard.insert('eve', lambda: users.update(eve='Eve'))\n"
+           ">>> guard.get('eve')\n"
+           "'Eve'\n")
       .def("insert_many", InsertMany, nb::arg("keys"), nb::arg("commit"),
-           "The same for several keys, of one type, in one commit.")
+           "The same for several keys of one type with one commit.")
       .def("forget", Forget, nb::arg("key").none(),
-           "To be called when a key has come into database and filter in another way.")
-      .def("stats", StatsOf, "The counters.");
+           "Call this after a key was inserted into the database and the filter in another way.")
+      .def("stats", StatsOf, "Returns the counters.");
   m.def("prometheus_text", PrometheusTextOf, nb::arg("guards"),
-        "The counters of guards as text for Prometheus, with the names that they have in a dict.");
+        "Returns the counters of guards as text for Prometheus. `guards`: a dict of names and "
+        "guards.");
 }
 
 }  // namespace tamis::python

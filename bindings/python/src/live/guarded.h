@@ -1,4 +1,4 @@
-// C functions of Python, which throw nothing.
+// C functions of Python that throw nothing.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_GUARDED_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_GUARDED_H_
 
@@ -12,15 +12,15 @@
 
 namespace tamis::python {
 
-// Sets the exception of Python for it. The second says which keys of the call it is about.
+// Sets the Python exception for an error. The second also sets the keys that caused it.
 void SetError(const Error& error);
 void SetError(const Error& error, const std::vector<uint64_t>& keys);
-// From then on errors that come out of functions of this module are exceptions of Python.
+// Converts errors that leave functions of this module to Python exceptions from then on.
 void TranslateErrors();
-// For another module than the one that defines the exceptions: takes them from that.
+// Takes the exceptions from the module that defines them. For another module.
 void BorrowErrors(nanobind::handle module);
 
-// Runs `work` and turns what it throws into a Python error.
+// Runs `work` and converts its exceptions to Python errors.
 template <typename Work>
 bool Guarded(const Work& work) noexcept {
   try {

@@ -1,4 +1,4 @@
-// The filter of the moment, its rebuilds and changes, and the file that it comes from.
+// Live filters: rebuilds, changes, and the file that a filter comes from.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -63,7 +63,7 @@ Result<"tamis.live.ConcurrentFilter | None"> FilterOfTheMoment(const PyLive& sel
   return WrapConcurrent(*snapshot);
 }
 
-// Keys that were not inserted, and are not in: a cuckoo filter is full.
+// Returns the number of keys that were not inserted and are not in: a cuckoo filter is full.
 uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
   const size_t valid = keys.CountValid();
   if (inserted >= valid) return 0;
@@ -144,7 +144,7 @@ class PyChange {
   std::unique_ptr<LiveFilter::ChangeScope> open_;
 };
 
-// What a source is handed; of no use when that has returned.
+// The argument of `build`. Not usable after `build` has returned.
 struct PyContext {
   RebuildContext* context = nullptr;
 
@@ -162,7 +162,7 @@ uint64_t Rebuild(PyLive& self, Arg<"_Build"> build,
     throw std::runtime_error("a rebuild in the middle of a change would wait for its end for ever");
   }
   RebuildOptions options{.max_recorded = max_recorded.value};
-  if (!on_progress.is_none()) {  // called in the middle of `build`, with the GIL
+  if (!on_progress.is_none()) {  // called inside `build`, with the GIL
     options.on_progress = [&](const RebuildProgress& progress) {
       Call(on_progress, nb::int_(progress.done), nb::int_(progress.total));
     };
@@ -242,60 +242,66 @@ class PyWatch {
 };
 
 void DefineStatus(nb::module_& m) {
-  nb::class_<LiveStatus>(m, "LiveStatus", "What a Live said of itself when it was asked.")
-      .def_ro("generation", &LiveStatus::generation, "Of the filter; 0 if there is none yet.")
+  nb::class_<LiveStatus>(m, "LiveStatus", "A snapshot of the status of a Live.")
+      .def_ro("generation", &LiveStatus::generation,
+              "The generation of the filter; 0 without a filter.")
       .def_prop_ro(
           "age", [](const LiveStatus& s) { return InSeconds(s.age); },
-          "Seconds since its maker knew all keys.")
+          "Seconds since the maker of the filter knew all keys.")
       .def_ro("rebuilding", &LiveStatus::rebuilding)
       .def_prop_ro(
           "progress", [](const LiveStatus& s) -> Result<"tuple[int, int]"> {
             return nb::make_tuple(s.progress.done, s.progress.total);
           },
-          "Keys done, and in all (0: not known), of the rebuild that is running, else of the last.")
-      .def_ro("recorded", &LiveStatus::recorded, "Keys whose changes it has yet to replay.")
-      .def_ro("skipped_erases", &LiveStatus::skipped_erases, "Keys that it does not erase again.")
-      .def_ro("failures", &LiveStatus::failures, "Attempts that came to nothing.")
+          "Keys done, and in all (0: unknown), of the current or the last rebuild.")
+      .def_ro("recorded", &LiveStatus::recorded,
+              "Number of keys whose changes the rebuild still has to replay.")
+      .def_ro("skipped_erases", &LiveStatus::skipped_erases,
+              "Number of keys whose erasures the current or the last rebuild does not replay.")
+      .def_ro("failures", &LiveStatus::failures, "Number of failed attempts to get a new filter.")
       .def_prop_ro(
           "failure", [](const LiveStatus& s) { return TextOf(s.failure); },
-          "Why the last attempt did, or None.");
-  nb::class_<WatchStatus>(m, "WatchStatus", "What a Watch said of its file when it was asked.")
+          "Why the last attempt failed, or None.");
+  nb::class_<WatchStatus>(m, "WatchStatus", "A snapshot of the status of a Watch.")
       .def_prop_ro(
           "file", [](const WatchStatus& s) { return NameOf(s.file); },
           "'missing', 'serving' or 'refused'.")
-      .def_ro("checks", &WatchStatus::checks, "Times that it was looked at.")
-      .def_ro("published", &WatchStatus::published, "Generations that came from it.")
-      .def_ro("failures", &WatchStatus::failures, "Times that it was refused.")
+      .def_ro("checks", &WatchStatus::checks, "Number of checks of the file.")
+      .def_ro("published", &WatchStatus::published, "Number of generations read from the file.")
+      .def_ro("failures", &WatchStatus::failures, "Number of times that the file was refused.")
       .def_prop_ro(
           "failure", [](const WatchStatus& s) { return TextOf(s.failure); },
-          "Why it is refused, or None.");
+          "Why the file is refused, or None.");
 }
 
 constexpr char kLiveDoc[] =
-    "The filter of the moment, for any number of threads: a new one is made aside and put in "
-    "place\n"
-    "whole, and what is inserted meanwhile is in both.\n\n"
-    "filter: the first one, concurrent, or plain: then it is copied.\n"
-    "hash, seed, secret: of the first one, where there is none yet.\n\n"
+    "The current filter, for any number of threads. A rebuild makes a new filter, while the old\n"
+    "one serves, and then replaces the old one at once. Keys inserted in the meantime are in\n"
+    "both.\n\n"
+    "filter: the first filter. A plain filter is copied to a concurrent one.\n"
+    "hash, seed, secret: the hash of the first filter, if `filter` is None.\n\n"
     ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
     ">>> live.insert(['ada', 'bob'])\n"
     "2\n"
     ">>> live.filter.contains(['bob', 'eve'])\n"
     "[True, False]\n";
 constexpr char kRebuildDoc[] =
-    "Make a new filter and put it in place; returns its generation.\n\n"
+    "Makes a new filter and replaces the current one. Returns the generation of the new filter.\n\n"
     "build: build(context) reads the keys and returns the filter. It may call\n"
-    "    context.set_total(n) and context.advance(n), by which it can be cancelled.\n"
-    "open_snapshot: opens what build reads, when changes are already recorded. Only with one are\n"
-    "    keys erased from the new filter that are erased meanwhile.\n"
-    "max_recorded: keys that may change meanwhile; one more, and the rebuild fails.\n"
-    "on_progress: on_progress(done, total), for each context.advance.\n"
-    "stop: cancels it, see RebuildJob.\n\n"
-    "Keys that are inserted meanwhile by insert(), and not by the filter's own functions, go into\n"
-    "both filters. Each must be in what build reads before it is inserted here, or both within\n"
-    "one change(). Whatever goes wrong, the old filter goes on serving. Raises what build does,\n"
-    "BusyError if a rebuild is running, CancelledError, IncompatibleError for a filter of another\n"
-    "hash, OutOfMemoryError for more changes than may be recorded.\n\n"
+    "    context.set_total(n) and context.advance(n), which also lets it be cancelled.\n"
+    "open_snapshot: opens the source that build reads, after the recording of changes has\n"
+    "    begun. Keys erased during the rebuild are erased from the new filter only if this is\n"
+    "    given.\n"
+    "max_recorded: number of keys that may change during the rebuild. One more, and the rebuild\n"
+    "    fails.\n"
+    "on_progress: on_progress(done, total), called for each context.advance.\n"
+    "stop: cancels the rebuild, see RebuildJob.\n\n"
+    "Keys inserted during the rebuild by insert(), and not by the filter's own functions, go\n"
+    "into both filters. Each of them must be in the source before it is inserted here, or both\n"
+    "steps must be within one change(). If the rebuild fails, the old filter goes on serving.\n"
+    "Raises the exceptions of build, BusyError if a rebuild is running, CancelledError,\n"
+    "IncompatibleError for a filter with another hash, and OutOfMemoryError for more changes\n"
+    "than max_recorded.\n\n"
     ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
     ">>> def build(context):\n"
     "...     f = tamis.live.ConcurrentSplitBlockBloomFilter(2000)\n"
@@ -307,21 +313,22 @@ constexpr char kRebuildDoc[] =
 
 void DefineLiveFilter(nb::module_& m) {
   const auto none = nb::none();
-  nb::class_<std::stop_source>(m, "StopSource", "Tells a rebuild that it should stop.")
+  nb::class_<std::stop_source>(m, "StopSource", "Requests a rebuild to stop.")
       .def(nb::init<>())
       .def("request_stop", [](std::stop_source& stop) { stop.request_stop(); });
-  nb::class_<PyContext>(m, "RebuildContext", "What the source of a rebuild is handed.")
+  nb::class_<PyContext>(m, "RebuildContext", "The argument of the build function of a rebuild.")
       .def(
           "set_total", [](const PyContext& c, Unsigned n) { c.get().SetTotal(n.value); },
-          nb::arg("keys"), "How many keys there will be, if that is known.")
+          nb::arg("keys"), "Sets the number of keys in all, if it is known.")
       .def(
           "advance", [](const PyContext& c, Unsigned n) { c.get().Advance(n.value); },
           nb::arg("keys"),
-          "So many more keys are done. Raises CancelledError if the rebuild is to stop, and\n"
-          "OutOfMemoryError if more keys have been changed meanwhile than may be recorded.")
+          "Reports that this number of further keys is done. Raises CancelledError if the\n"
+          "rebuild was cancelled, and OutOfMemoryError if more keys have changed than may be\n"
+          "recorded.")
       .def_prop_ro(
           "cancelled", [](const PyContext& c) { return c.get().stop().stop_requested(); },
-          "Whether it is to stop.");
+          "Whether the rebuild was cancelled.");
   nb::class_<PyChange>(m, "Change", "See Live.change.")
       .def("__enter__",
            [](nb::handle self) {
@@ -329,20 +336,21 @@ void DefineLiveFilter(nb::module_& m) {
              return SelfResult(nb::borrow(self));
            })
       .def("__exit__", [](PyChange& self, const nb::args&) { self.Close(); })
-      .def("insert", &PyChange::Insert, nb::arg("x"), "Insert keys: see Live.insert.")
-      .def("erase", &PyChange::Erase, nb::arg("x"), "Erase keys: see Live.erase.");
+      .def("insert", &PyChange::Insert, nb::arg("x"), "Inserts keys: see Live.insert.")
+      .def("erase", &PyChange::Erase, nb::arg("x"), "Erases keys: see Live.erase.");
   nb::class_<PyLive>(m, "Live", nb::is_weak_referenceable(), kLiveDoc)
       .def("__init__", Make, nb::arg("filter").none() = none, nb::kw_only(),
            nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{}, nb::arg("secret").none() = none)
       .def_prop_ro("filter", FilterOfTheMoment,
-                   "The filter of the moment, or None. Take it once for each batch of work: it\n"
-                   "stays as it is known when another one is put in place.")
+                   "The current filter, or None. Read it once per batch of work: the returned\n"
+                   "filter stays the same when another one replaces it.")
       .def_prop_ro(
           "generation", [](const PyLive& self) { return self.live.Read().generation(); },
-          "Which filter that is, counted from 1; 0 if there is none yet.")
+          "The generation of the current filter, counted from 1; 0 without a filter.")
       .def("publish", Publish, nb::arg("filter"), nb::arg("age") = 0.0,
-           "Put a filter in place, a plain one as a copy; returns its generation. age: seconds "
-           "since\nits maker knew all keys. Changes of the one before are not carried over.")
+           "Replaces the current filter. A plain filter is copied. Returns the generation. age:\n"
+           "seconds since the maker of the filter knew all keys. Changes of the previous filter\n"
+           "are not carried over.")
       .def("rebuild", Rebuild, nb::arg("build"), nb::kw_only(),
            nb::arg("open_snapshot").none() = none,
            nb::arg("max_recorded") = Unsigned{uint64_t{1} << 24},
@@ -350,23 +358,21 @@ void DefineLiveFilter(nb::module_& m) {
       .def(
           "insert", [](PyLive& self, KeysArg x) { return InsertInto(self.live, self.live, x); },
           nb::arg("x"),
-          "Insert many keys into the filter of the moment, and into the one that a rebuild makes;\n"
-          "returns how many were inserted, 0 if there is no filter yet.")
+          "Inserts many keys into the current filter, and into the one that a rebuild makes.\n"
+          "Returns the number inserted, 0 without a filter.")
       .def(
           "erase", [](PyLive& self, KeysArg x) { return EraseFrom(self.live, self.live, x); },
           nb::arg("x"),
-          "Erase keys, all of which must have been inserted; returns how many were found. Does "
-          "not\n"
-          "look all of them up first, as ConcurrentFilter.erase does, because another filter may "
-          "be\n"
-          "put in place meanwhile: live.filter.count(x) == len(x) tells before whether they are "
-          "in.")
+          "Erases keys, all of which must have been inserted. Returns the number found. Unlike\n"
+          "ConcurrentFilter.erase, it does not look up all keys first, because another filter\n"
+          "may replace the current one in the meantime. To check before, use\n"
+          "live.filter.count(x) == len(x).")
       .def(
           "change", [](nb::handle self) -> Result<"tamis.live.Change"> {
             return nb::cast(new PyChange(nb::borrow(self)), nb::rv_policy::take_ownership);
           },
-          "For a change of the filter and of what rebuilds read: a rebuild sees both or "
-          "neither.\n\n"
+          "Returns a context manager for a change of both the filter and the source of\n"
+          "rebuilds. A rebuild sees both changes or neither.\n\n"
           ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
           ">>> database = set()\n"
           ">>> with live.change() as change:\n"
@@ -374,7 +380,7 @@ void DefineLiveFilter(nb::module_& m) {
           "...     database.add(7)\n")
       .def(
           "status", [](const PyLive& self) { return self.live.status(); },
-          "Generation, age, progress and the last failure.");
+          "Returns generation, age, progress and the last failure.");
 }
 
 }  // namespace
@@ -395,16 +401,18 @@ void DefineLive(nb::module_& m) {
   m.def(
       "_checked_timeout",
       [](Seconds timeout) {
-        constexpr double kMost = 1e8;  // three years, which every lock of Python takes
+        constexpr double kMost = 1e8;  // three years, which all locks of Python accept
         return std::min(InSeconds(SecondsOf(timeout, "timeout")), kMost);
       },
       nb::arg("timeout"));
   nb::class_<PyWatch>(
       m, "Watch",
-      "Puts a file in place in a Live whenever another process has replaced it, as save() does.\n\n"
-      "interval: seconds from one look at the file to the next. secret: that of a keyed hash.\n\n"
-      "A file is checked before it serves; one that is damaged does not, and a missing one is no\n"
-      "error: see status(). Looks on a thread of its own, until close() or the end of `with`.\n\n"
+      "Puts a file into a Live whenever another process has replaced the file, for example by\n"
+      "save().\n\n"
+      "interval: seconds between checks of the file. secret: the secret of a keyed hash.\n\n"
+      "A file is checked before it serves. A damaged file does not serve, and a missing file is\n"
+      "not an error: see status(). Checks run on a separate thread until close() or the end of\n"
+      "`with`.\n\n"
       ">>> tamis.SplitBlockBloomFilter(1000).save('known.tamis')\n"
       ">>> live = tamis.live.Live()\n"
       ">>> with tamis.live.Watch(live, 'known.tamis') as watch:\n"
@@ -419,9 +427,9 @@ void DefineLive(nb::module_& m) {
           },
           nb::arg("live"), nb::arg("path"), nb::kw_only(), nb::arg("interval") = 1.0,
           nb::arg("secret").none() = nb::none())
-      .def("check_now", &PyWatch::CheckNow, "Look at the file now; returns whether it is new.")
-      .def("status", &PyWatch::status, "What became of the file.")
-      .def("close", &PyWatch::Close, "Look no more.")
+      .def("check_now", &PyWatch::CheckNow, "Checks the file now. Returns whether it is new.")
+      .def("status", &PyWatch::status, "Returns the status of the file.")
+      .def("close", &PyWatch::Close, "Stops checking the file.")
       .def("__enter__", [](nb::handle self) { return SelfResult(nb::borrow(self)); })
       .def("__exit__", [](PyWatch& self, const nb::args&) { self.Close(); });
 }

@@ -19,7 +19,7 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// An object of a class of concurrent filters. Several may be of the same filter.
+// An object of a class of concurrent filters. Several objects may share a filter.
 class PyConcurrent : public PyChangeable {
  public:
   explicit PyConcurrent(AnyConcurrent shared)
@@ -36,13 +36,13 @@ class PyConcurrent : public PyChangeable {
   AnyConcurrent filter;
 };
 
-// An object of the class for its kind.
+// Returns an object of the class for the kind of the filter.
 ConcurrentResult WrapConcurrent(AnyConcurrent filter);
-// What an object holds that is a concurrent filter, or a plain one, of which it is a copy. Throws
-// TypeError for others, and Error(kUnsupported).
+// Returns the filter in an object: a concurrent filter, or a concurrent copy of a plain filter.
+// Throws TypeError for other objects, and Error(kUnsupported).
 AnyConcurrent ConcurrentOf(nb::handle object);
 
-// Throws ValueError for an argument that is negative or no number.
+// Throws ValueError for an argument that is negative or not a number.
 std::chrono::nanoseconds SecondsOf(Seconds seconds, const char* name);
 
 void DefineConcurrent(nb::module_& m);

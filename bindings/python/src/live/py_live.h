@@ -1,4 +1,4 @@
-// A live filter as an object of Python.
+// A live filter as a Python object.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_PY_LIVE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_PY_LIVE_H_
 
@@ -17,7 +17,7 @@ namespace tamis::python {
 
 using LiveFilter = Live<AnyConcurrent>;
 
-// Who is in the middle of a change: a rebuild on the same thread would wait for itself.
+// The threads inside a change. A rebuild on such a thread would wait for itself.
 class OpenScopes {
  public:
   void Add() {
@@ -39,7 +39,7 @@ class OpenScopes {
   std::vector<std::thread::id> threads_;
 };
 
-// One of them, which may be closed by another thread.
+// Marks one change. Another thread may close it.
 class ScopeMark {
  public:
   explicit ScopeMark(OpenScopes& scopes) : scopes_(scopes) { scopes_.Add(); }

@@ -13,18 +13,18 @@ namespace tamis::python {
 namespace {
 
 constexpr char kDoc[] =
-    "Answers for many keys: bools, rows of bools, or indices. A sequence, an object with the "
-    "buffer\n"
-    "protocol (format '?' or 'l', without a copy), and an array of Arrow (__arrow_c_array__).\n\n"
+    "Answers for many keys: bools, rows of bools, or indices. A sequence, an object with the\n"
+    "buffer protocol (format '?' or 'l', without a copy), and an Arrow array\n"
+    "(__arrow_c_array__).\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.update(['a', 'b'])\n"
     ">>> f.contains(['a', 'x', 'b'])\n"
     "[True, False, True]\n";
 
-static_assert(sizeof(long) == sizeof(int64_t));  // what NumPy calls int64 is format 'l'
+static_assert(sizeof(long) == sizeof(int64_t));  // NumPy's int64 has format 'l'
 
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
-  if (!nb::inst_ready(self)) {  // of __new__ alone
+  if (!nb::inst_ready(self)) {  // created by __new__ alone
     view->obj = nullptr;
     PyErr_SetString(PyExc_BufferError, "these answers are of no call");
     return -1;
@@ -32,7 +32,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   const Answer& answer = *nb::inst_ptr<Answer>(self);
   const auto bytes = static_cast<Py_ssize_t>(answer.items() * answer.item_bytes());
   if (PyBuffer_FillInfo(view, self, answer.memory->As<void>(), bytes, 0, flags) != 0) return -1;
-  // Of many items, and not of bytes: as much as was asked for.
+  // Describes items instead of bytes, as far as requested.
   view->itemsize = static_cast<Py_ssize_t>(answer.item_bytes());
   const bool bools = answer.output == Answer::Output::kBools;
   if (view->format != nullptr) view->format = const_cast<char*>(bools ? "?" : "l");
@@ -61,13 +61,13 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
 
 void ReleaseBuffer(PyObject*, Py_buffer* view) noexcept { std::free(view->internal); }
 
-// An Arrow array that owns its memory: it may outlive the interpreter.
+// An Arrow array that owns its memory, because it may outlive the interpreter.
 struct Exported {
   std::shared_ptr<RawMemory> memory;
   const void* buffers[2];
 };
 
-// Lists of equally many bools, all of which are in a child.
+// Lists of equal length, whose bools are all in a child.
 struct ExportedLists {
   ArrowArray child;
   ArrowArray* children[1];
@@ -84,7 +84,7 @@ void ReleaseArray(ArrowArray* array) {
   delete static_cast<Exported*>(array->private_data);
   array->release = nullptr;
 }
-// A child that a consumer has taken is no longer released here.
+// Does not release a child that a consumer has taken.
 template <typename Lists, typename T>
 void ReleaseLists(T* parent) {
   auto* const lists = static_cast<Lists*>(parent->private_data);
@@ -114,7 +114,7 @@ nb::object CapsuleOf(Owned<T> value, const char* name) {
   return capsule;
 }
 
-// Arrow has a bit for each bool.
+// Packs each bool into a bit, as Arrow requires.
 std::shared_ptr<RawMemory> Packed(const Answer& answer) {
   auto packed = std::make_shared<RawMemory>();
   const size_t items = answer.items(), bytes = (items + 7) / 8;
@@ -123,7 +123,7 @@ std::shared_ptr<RawMemory> Packed(const Answer& answer) {
   const auto* const bools = answer.memory->As<uint8_t>();
   const size_t whole = items / 8;
   for (size_t i = 0; i < whole; ++i) {
-    // The product has the lowest bit of byte k, of eight, at bit 56 + k, and nothing carries there.
+    // Bit 56 + k of the product is the lowest bit of byte k of eight, and no carry reaches it.
     uint64_t eight;
     std::memcpy(&eight, bools + 8 * i, sizeof(eight));
     bits[i] = static_cast<uint8_t>((eight & 0x0101010101010101) * 0x0102040810204080 >> 56);
@@ -146,7 +146,7 @@ ArrowSchema SchemaOf(const Answer& answer) {
 ArrowArray ArrayOf(const Answer& answer) {
   auto exported = std::make_unique<Exported>();
   exported->memory = answer.output == Answer::Output::kBools ? Packed(answer) : answer.memory;
-  exported->memory->Reserve(1);  // a pointer, also for no elements
+  exported->memory->Reserve(1);  // a pointer is required, also for 0 elements
   exported->buffers[0] = nullptr;
   exported->buffers[1] = exported->memory->As<void>();
   ArrowArray array = {};
@@ -234,9 +234,9 @@ void DefineAnswer(nb::module_& m) {
                      nb::sig("class Answers(collections.abc.Sequence[typing.Any])"), kDoc)
       .def("__len__", [](const Answer& answer) { return answer.size; })
       .def("__getitem__", ItemOf, nb::arg("index"))
-      .def("tolist", ListOf, "As a list of bool, of lists of bool, or of int.")
+      .def("tolist", ListOf, "Returns a list of bool, of lists of bool, or of int.")
       .def("__arrow_c_array__", ArrowArrayOf, nb::arg("requested_schema").none() = nb::none(),
-           "As a boolean or int64 array of Arrow; rows are a list of fixed size each.")
+           "Returns a boolean or int64 Arrow array; rows are a fixed-size list each.")
       .def("__repr__", [](const Answer& answer) {
         const std::string size = std::to_string(answer.size);
         if (answer.columns) {

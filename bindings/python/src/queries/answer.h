@@ -1,4 +1,4 @@
-// What a call says of many keys: an array of its own, for whatever reads arrays.
+// The answer of a call with many keys: an array that owns its memory.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ANSWER_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ANSWER_H_
 
@@ -15,7 +15,7 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// Memory that grows and is not written to before it is used.
+// Memory that grows and is not initialized.
 class RawMemory {
  public:
   RawMemory() = default;
@@ -23,7 +23,7 @@ class RawMemory {
   RawMemory& operator=(const RawMemory&) = delete;
   ~RawMemory() { std::free(data_); }
 
-  // Keeps what is there. Throws std::bad_alloc.
+  // Keeps the contents. Throws std::bad_alloc.
   void Reserve(size_t bytes) {
     if (bytes > bytes_) Resize(bytes < 2 * bytes_ ? 2 * bytes_ : bytes);
   }
@@ -45,14 +45,14 @@ class RawMemory {
 
 struct Answer {
   enum class Output : uint8_t {
-    kBools,    // a byte for each key, 0 or 1
-    kIndices,  // int64 numbers of keys, ascending
+    kBools,    // a byte per key, 0 or 1
+    kIndices,  // int64 indices of keys, ascending
   };
 
   Output output = Output::kBools;
-  size_t size = 0;  // of rows, if it is a table
+  size_t size = 0;  // number of rows of a table
   std::shared_ptr<RawMemory> memory = std::make_shared<RawMemory>();
-  std::optional<size_t> columns = {};  // bools only: of a table, row by row
+  std::optional<size_t> columns = {};  // bools only: columns of a table stored by row
 
   size_t item_bytes() const noexcept { return output == Output::kBools ? 1 : sizeof(int64_t); }
   size_t items() const noexcept { return size * columns.value_or(1); }

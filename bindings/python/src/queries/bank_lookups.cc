@@ -27,8 +27,8 @@ KeyTypes KeyTypesOf(const FilterBank& bank) {
   return types;
 }
 
-// A call with many keys. Positions of members are those at its first batch, so the bank may not
-// change before the last, as a dict may not while it is iterated over.
+// A call with many keys. Positions of members refer to the first batch. So the bank must not change
+// before the last batch, like a dict during iteration.
 class Lookup {
  public:
   Lookup(PyBank& bank, nb::handle x, std::optional<int64_t> threads)
@@ -48,12 +48,12 @@ class Lookup {
     return keys;
   }
 
-  // From the first batch on.
+  // Valid from the first batch on.
   const MemberPositions& positions() const { return *positions_; }
   std::optional<uint64_t> size() const { return source_->size(); }
 
  private:
-  // The bank for a batch.
+  // Holds the bank for a batch.
   class Held {
    public:
     explicit Held(Lookup& lookup) : lock_(lookup.bank_.gate) {
@@ -77,7 +77,7 @@ class Lookup {
     return MakeKeySource(x);
   }
 
-  // Keys for which the GIL is given up: one costs as much as one for each group does.
+  // Number of keys from which on the GIL is released. One key costs as much as one key per group.
   size_t Many() {
     const Reading lock(bank_.gate);
     return std::max<size_t>(1, kReleasesGil / (1 + bank_.bank.row_words() / 8));
@@ -94,7 +94,7 @@ nb::object Like(Answer answer, nb::handle x) {
   return Call(InKinds("like"), nb::cast(std::move(answer)), x);
 }
 
-// Calls visit(i) for each bit i that is set.
+// Calls visit(i) for each set bit i.
 template <typename Visit>
 void ForSet(std::span<const uint64_t> words, const Visit& visit) {
   for (size_t i = 0; i < words.size(); ++i) {
@@ -121,7 +121,7 @@ Result<"list[str]"> MembersWith(PyBank& b, KeyArg object) {
   return TextsOfNames(names);
 }
 
-// Rows of bools for some keys, at `out`, which has room for them.
+// Writes rows of bools for some keys to `out`, which must have room for them.
 void WriteRows(const FilterBank& bank, const Engine* engine, const MemberPositions& positions,
                const Keys& keys, uint8_t* out) {
   constexpr size_t kWordsAtOnce = size_t{1} << 17;
@@ -196,7 +196,7 @@ Result<"list[tuple[str, int]]"> CountPerMember(PyBank& b, KeysArg x, Unsigned at
     counts.resize(index_of.size());
     for (size_t i = 0; i < counts.size(); ++i) counts[i] += some[index_of[i]];
   });
-  counts.resize(lookup.positions().names.size());  // also of no batch
+  counts.resize(lookup.positions().names.size());  // also if there was no batch
   nb::list best;
   for (const MemberCount& count : BestMembers(counts, at_least.value, most)) {
     best.append(nb::make_tuple(TextOfName(lookup.positions().names[count.member]), count.keys));
@@ -205,29 +205,29 @@ Result<"list[tuple[str, int]]"> CountPerMember(PyBank& b, KeysArg x, Unsigned at
 }
 
 constexpr char kMembersWithDoc[] =
-    "The names of the members that may have one key, by their positions: a list of str.\n\n"
-    "key: as Filter.add takes it; raises what that does for others.\n\n"
+    "Returns the names of the members that may have one key, by position: a list of str.\n\n"
+    "key: as for Filter.add, with the same exceptions.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3])\n"
     ">>> bank.members_with(2), bank.members_with('no')\n"
     "(['a', 'b'], [])\n";
 constexpr char kContainsDoc[] =
-    "Which members may have each of many keys: a row of bools for each, by positions of "
-    "members.\n\n"
-    "x, threads: as of Filter.insert. A missing value is in no member. For NumPy and pandas the\n"
-    "answer is an array of two dimensions of NumPy, for other Arrow data an array of lists, and\n"
-    "for iterables a list of lists. It has a byte for each key and member; select has the hits "
-    "alone.\n\n"
+    "Returns, for each of many keys, a row of bools: which members may have it, by position.\n\n"
+    "x, threads: see Filter.insert. A missing value is in no member. For NumPy and pandas the\n"
+    "answer is a two-dimensional NumPy array, for other Arrow data an array of lists, and for\n"
+    "iterables a list of lists. It takes a byte per key and member; select returns only the\n"
+    "hits.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3])\n"
     ">>> bank.contains([1, 2, None])\n"
     "[[True, False], [True, True], [False, False]]\n";
 constexpr char kSelectDoc[] =
-    "All pairs of a key and a member that may have it: two arrays, of the indices of the keys and\n"
-    "of the positions of the members, by key, then by member.\n\n"
-    "x, threads: as of Filter.insert. The arrays are of the kind that Filter.select has, int64.\n\n"
+    "Returns all pairs of a key and a member that may have it: two arrays, with the indices of\n"
+    "the keys and the positions of the members, ordered by key, then by member.\n\n"
+    "x, threads: see Filter.insert. The arrays are int64, of the type that Filter.select\n"
+    "    returns.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3])\n"
@@ -236,12 +236,11 @@ constexpr char kSelectDoc[] =
     ">>> keys, [names[member] for member in members]\n"
     "([0, 1, 1], ['b', 'a', 'b'])\n";
 constexpr char kCountPerMemberDoc[] =
-    "How many of the keys each member may have: a list of (name, count), those with the most "
-    "first,\n"
-    "of equal ones by position.\n\n"
-    "x, threads: as of Filter.insert; a key that comes twice counts twice.\n"
-    "at_least: members that may have fewer are left out.\n"
-    "top: at most so many members; None is all.\n\n"
+    "Counts the keys that each member may have. Returns a list of (name, count), the largest\n"
+    "counts first, equal counts by position.\n\n"
+    "x, threads: see Filter.insert. A repeated key counts each time.\n"
+    "at_least: leaves out members with smaller counts.\n"
+    "top: largest number of members; None means all.\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', [1, 2])\n"
     ">>> bank.add('b', [2, 3, 4])\n"

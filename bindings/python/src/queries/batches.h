@@ -1,4 +1,4 @@
-// Calls with many keys: batch by batch, without the GIL, and their answers.
+// Runs calls with many keys in batches without the GIL, and collects their answers.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_BATCHES_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_BATCHES_H_
 
@@ -17,18 +17,17 @@
 
 namespace tamis::python {
 
-// Calls with fewer keys are over before another thread could do anything.
+// Calls with fewer keys end before another thread could do anything.
 inline constexpr size_t kReleasesGil = 1024;
 
-// Calls work(keys, first) for all keys, without the GIL if they are many. Before each call, with
-// the GIL, prepare(keys, first) is called, and then lock(), whose result is kept for as long as the
-// call takes. `progress` is None, or what is called with the number of keys done. Returns how many
-// keys there were.
+// Calls work(keys, first) for all keys, without the GIL if there are many. Before each call, calls
+// prepare(keys, first) and then lock() with the GIL, and keeps the result of lock() during the
+// call. `progress` is None, or is called with the number of keys done. Returns the number of keys.
 template <typename Prepare, typename Lock, typename Work>
 uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepare,
                     const Lock& lock, const Work& work, size_t many = kReleasesGil) {
   uint64_t done = 0;
-  size_t with_gil = 0;  // keys since other threads could last run
+  size_t with_gil = 0;  // keys since other threads last had a chance to run
   Keys keys;
   while (source.Next(keys)) {
     prepare(keys, done);
@@ -52,7 +51,7 @@ uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepa
 
 inline void NoPreparation(const Keys&, uint64_t) {}
 
-// A byte for each key: in an array of the caller, or in an Answer.
+// One byte per key, in an array of the caller or in an Answer.
 class Bools {
  public:
   explicit Bools(nb::handle out) {
@@ -68,7 +67,7 @@ class Bools {
     room_ = static_cast<uint64_t>(view.len);
   }
 
-  // For `n` keys in all, as far as is known. Throws ValueError if there is no room for them.
+  // Makes room for the expected number of keys, `n`. Throws ValueError if `out` is too small.
   void Reserve(uint64_t n) {
     if (held_ == nullptr) {
       answer_.memory->Reserve(n);
@@ -83,7 +82,7 @@ class Bools {
   }
   std::span<uint8_t> At(uint64_t first, size_t n) const { return {data() + first, n}; }
 
-  // What the call returns: `out`, or an array of the kind of `like`.
+  // Returns the result of the call: `out`, or an array like `like`.
   nb::object Finish(uint64_t n, nb::handle out, nb::handle like) {
     if (held_ != nullptr) return nb::borrow(out);
     answer_.size = n;
@@ -96,7 +95,7 @@ class Bools {
   Answer answer_;
 };
 
-// Calls work(keys, bools) for all keys of x: a call that has a bool for each.
+// Calls work(keys, bools) for all keys of x. For calls that return a bool per key.
 template <typename Lock, typename Work>
 nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const Lock& lock,
                       const Work& work, size_t many = kReleasesGil) {
@@ -110,8 +109,8 @@ nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const L
   return bools.Finish(n, out, x);
 }
 
-// Calls work(keys, indices) for all keys of x, which writes the indices of some and returns how
-// many they are: a call that returns these.
+// Calls work(keys, indices) for all keys of x. It writes the indices of some keys and returns their
+// number. For calls that return these indices.
 template <typename Lock, typename Work>
 nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work,
                       size_t many = kReleasesGil) {

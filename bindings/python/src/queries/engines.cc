@@ -21,8 +21,8 @@ EnginePtr EngineFor(std::optional<int64_t> threads) {
                               .c_str());
   }
   constexpr size_t kKept = 4;
-  // The one used last comes first. Never destroyed: threads may be in a call when the process ends.
-  // The GIL guards it.
+  // Most recently used first. Never destroyed, because threads may be in a call when the process
+  // ends. The GIL protects it.
   static auto& engines = *new std::vector<std::pair<int64_t, EnginePtr>>;
   auto found = std::ranges::find(engines, *threads, &std::pair<int64_t, EnginePtr>::first);
   if (found == engines.end()) {
@@ -31,7 +31,7 @@ EnginePtr EngineFor(std::optional<int64_t> threads) {
     found = engines.end() - 1;
   }
   std::rotate(engines.begin(), found, found + 1);
-  if (engines.size() > kKept) engines.pop_back();  // as soon as no call uses it
+  if (engines.size() > kKept) engines.pop_back();  // freed when no call uses it
   return engines.front().second;
 }
 

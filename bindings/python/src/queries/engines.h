@@ -1,4 +1,4 @@
-// The engines of calls with `threads`.
+// Engines for calls with `threads`.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ENGINES_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_ENGINES_H_
 
@@ -12,8 +12,8 @@ namespace tamis::python {
 
 using EnginePtr = std::shared_ptr<const Engine>;
 
-// Returns the engine with `threads` threads. The last few engines are kept. Returns nullptr for
-// none: the calling thread. Throws ValueError.
+// Returns an engine with `threads` threads. Keeps the last few engines. Returns nullptr, for the
+// calling thread, if `threads` is empty. Throws ValueError if `threads` is out of range.
 EnginePtr EngineFor(std::optional<int64_t> threads);
 
 }  // namespace tamis::python

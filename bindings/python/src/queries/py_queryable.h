@@ -1,4 +1,4 @@
-// The common base of all objects of Python that answer keys.
+// The common base of all Python objects that answer keys.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
 
@@ -16,7 +16,7 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// Called with the GIL. The constructor takes what QueryTraits say of the filter.
+// The constructor takes the QueryTraits of the filter. Call all functions with the GIL.
 class PyQueryable {
  public:
   explicit PyQueryable(QueryTraits::ThreadSafety safety, bool waits = false)
@@ -29,24 +29,24 @@ class PyQueryable {
   virtual const Queryable& queryable() const = 0;
 
   const QueryTraits::ThreadSafety thread_safety;
-  const bool waits;  // for a server: without the GIL, however few the keys are
+  const bool waits;  // for a server: releases the GIL even for few keys
   Gate gate;
 };
 
-// And all of these take keys.
+// The common base of all Python objects that also take keys.
 class PyChangeable : public PyQueryable {
  public:
   using PyQueryable::PyQueryable;
 
   // Throws if the filter cannot be changed now: ReadOnlyError, BufferError, ValueError.
   virtual Changeable& RequireChangeable() = 0;
-  // The same filter if an Engine can change it. nullptr: the calling thread changes it.
+  // Returns the same filter if an Engine can change it. nullptr: the calling thread changes it.
   virtual ChangeableFilter* engine_filter() { return nullptr; }
   // "split-block filter", for messages.
   virtual std::string name() const = 0;
-  // The hash of keys that are looked up in RequireAllIn. None: it is not available.
+  // Returns the hash of keys for RequireAllIn, or nothing if it is not available.
   virtual std::optional<HashSpec> hash_for_erasure() const { return std::nullopt; }
-  // Throws Error(kInvalidArgument) unless all of these hashes are in. Called without the GIL.
+  // Throws Error(kInvalidArgument) unless all these hashes are in. Called without the GIL.
   virtual void RequireAllIn(const Keys&) const {}
 };
 

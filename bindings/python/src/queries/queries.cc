@@ -26,7 +26,7 @@
 namespace tamis::python {
 namespace {
 
-// Returns call(). Raises errors about keys with the indices of these.
+// Returns call(). Adds the indices of the keys to errors about keys.
 template <typename Call>
 auto WithKeys(const Call& call) {
   try {
@@ -37,8 +37,8 @@ auto WithKeys(const Call& call) {
   }
 }
 
-// Returns work(), called for the batch that begins with key `first` of a call. Makes errors count
-// from the beginning of the call.
+// Returns work(), called for the batch that begins with key `first` of a call. Converts indices in
+// errors to indices in the call.
 template <typename Work>
 auto ForBatch(uint64_t first, const Work& work) {
   try {
@@ -49,7 +49,7 @@ auto ForBatch(uint64_t first, const Work& work) {
   }
 }
 
-// The same for insertions, whose errors may name an index within the batch.
+// The same for insertions, whose errors may contain an index within the batch.
 template <typename Work>
 size_t InsertBatch(uint64_t first, const Work& work) {
   try {
@@ -120,7 +120,8 @@ Changeable& WaitToChange(PyChangeable& f) {
   return f.RequireChangeable();
 }
 
-// Keys that found no room, without nulls. A key that is in already is not lost.
+// Returns the number of keys, except nulls, that found no room. A key that is already in is not
+// lost.
 uint64_t LostOf(const Queryable& in, const Keys& keys, size_t inserted) {
   const size_t valid = keys.CountValid();
   if (inserted >= valid) return 0;
@@ -176,14 +177,14 @@ AnyResult InsertIfAbsent(PyChangeable& f, KeysArg x, Arg<"typing.Any"> out,
   });
 }
 
-// Throws TypeError for a filter that keys cannot be erased from.
+// Throws TypeError for a filter that cannot erase keys.
 Changeable& WaitToErase(PyChangeable& f) {
   Changeable& from = WaitToChange(f);
   if (from.change_traits().erases) return from;
   throw nb::type_error(("keys cannot be erased from a " + f.name()).c_str());
 }
 
-// Reads the hashes of all keys before any is erased, so that an error among them erases nothing.
+// Reads the hashes of all keys before any is erased, so that an invalid key erases nothing.
 uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto& erase) {
   const std::optional<HashSpec> hash = f.hash_for_erasure();
   if (!hash) {
@@ -236,7 +237,7 @@ uint64_t Erase(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool 
   });
 }
 
-// One key. The classes of filters in memory have functions of their own, which cost less.
+// ---- One key. The classes of filters in memory have faster functions.
 
 // Returns work(keys), for one key, under a lock for the change or query.
 template <typename F, typename Work>
@@ -288,56 +289,56 @@ void Remove(PyChangeable& f, KeyArg key) {
 }
 
 constexpr char kInsertDoc[] =
-    "Insert many keys; returns how many were inserted, which is all but nulls.\n\n"
+    "Inserts many keys. Returns the number inserted, which is all except nulls.\n\n"
     "x: a NumPy array of integers of any width, spacing and byte order, of str, bytes or objects;\n"
     "    anything with __arrow_c_array__ or __arrow_c_stream__ (pyarrow, Polars, pandas, DuckDB)\n"
-    "    that has integers, strings, binary, dates, timestamps or a dictionary of these; or an\n"
-    "    iterable of keys as add takes them, with None for nulls. Missing values are no keys:\n"
-    "    never inserted, never contained.\n"
-    "threads: None is the calling thread, 0 one for each processor, else so many.\n"
-    "partial: if True, keys that a cuckoo or scalable filter has no room for are only left out;\n"
-    "    else they raise FullError, when all others are in.\n"
-    "progress: is called with the number of keys done, at least every 2**24 of them.\n\n"
-    "Runs without the GIL. Ctrl-C ends it between two slices of keys. When an error is raised in\n"
-    "the middle of an iterable, the keys before it are in.\n\n"
+    "    with integers, strings, binary, dates, timestamps or a dictionary of these; or an\n"
+    "    iterable of keys as for add, with None for nulls. Missing values are not keys: they are\n"
+    "    never inserted and never contained.\n"
+    "threads: None is the calling thread, 0 one thread per processor (or\n"
+    "    TAMIS_THREADS), otherwise the number.\n"
+    "partial: if True, leaves out keys for which a cuckoo or scalable filter has no room.\n"
+    "    Otherwise they raise FullError, after all other keys have been inserted.\n"
+    "progress: is called with the number of keys done, at least every 2**24 keys.\n\n"
+    "Runs without the GIL. Ctrl-C ends it between two slices of keys. If an error is raised in\n"
+    "the middle of an iterable, the keys before it have been inserted.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.insert([1, 2, 3, None])\n"
     "3\n"
     ">>> f.insert(range(10, 20)), f.inserted_count\n"
     "(10, 13)\n";
 constexpr char kContainsDoc[] =
-    "Whether each key may be in: an array of bool, of the caller's kind.\n\n"
-    "For NumPy arrays that is a NumPy array, for those of pyarrow a BooleanArray, for a Series of\n"
-    "Polars or pandas a Series, for other Arrow data Answers, and a list for iterables. out: an\n"
-    "array of bool or uint8 to write to instead, which is returned. See insert for x and "
-    "threads.\n\n"
+    "Returns whether each key may be in: an array of bool that matches x.\n\n"
+    "For a NumPy array the result is a NumPy array, for pyarrow a BooleanArray, for a Series of\n"
+    "Polars or pandas a Series, for other Arrow data Answers, and for an iterable a list.\n"
+    "out: an array of bool or uint8 to write to instead, which is returned.\n"
+    "See insert for x and threads.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.update(['ada', 'bob'])\n"
     ">>> f.contains(['bob', 'eve', None])\n"
     "[True, False, False]\n";
 constexpr char kSelectDoc[] =
-    "The indices of the keys that may be in, ascending: of the kind that contains has, int64.\n\n"
+    "Returns the indices of the keys that may be in, ascending: int64, of the type that\n"
+    "contains returns.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.update(['ada', 'bob'])\n"
     ">>> f.select(['eve', 'bob', 'ada'])\n"
     "[1, 2]\n";
 constexpr char kInsertIfAbsentDoc[] =
-    "Insert the keys that are absent, one after the other; returns which were: an array of "
-    "bool.\n\n"
-    "A key that came earlier in x is not absent, nor is a null. Otherwise as insert and "
-    "contains.\n\n"
+    "Inserts the absent keys, one after the other. Returns an array of bool: which keys were\n"
+    "absent.\n\n"
+    "A key that came earlier in x is not absent, and neither is a null. See insert and contains\n"
+    "for the arguments.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.insert_if_absent(['ada', 'bob', 'ada'])\n"
     "[True, True, False]\n";
 constexpr char kEraseDoc[] =
-    "Erase one copy of each key, all of which must have been inserted; returns how many were "
-    "erased.\n\n"
-    "A filter finds some other keys, too, at its false-positive rate, and erasing one of these\n"
-    "takes out a key that was inserted. So unless the filter finds every key, "
-    "InvalidArgumentError\n"
-    "is raised and nothing is erased; nor is anything after an error among the keys, or Ctrl-C.\n"
-    "The call keeps 8 bytes for each key meanwhile.\n\n"
-    "missing_ok: if True, the keys that are found are erased, in batches as they are read.\n\n"
+    "Erases one copy of each key. All keys must have been inserted. Returns the number erased.\n\n"
+    "A filter also finds some other keys, at its false-positive rate, and erasing one of these\n"
+    "removes an inserted key. So unless the filter finds every key, InvalidArgumentError is\n"
+    "raised and nothing is erased. An error among the keys, or Ctrl-C, also erases nothing. The\n"
+    "call needs 8 bytes of memory per key.\n\n"
+    "missing_ok: if True, erases the keys that are found, in batches as they are read.\n\n"
     "See insert for x, threads and progress.\n\n"
     ">>> f = tamis.CuckooFilter12(1000)\n"
     ">>> f.update([1, 2, 3])\n"
@@ -349,7 +350,7 @@ constexpr char kEraseDoc[] =
     ">>> f.erase([1, 2], missing_ok=True)\n"
     "1\n";
 constexpr char kCountDoc[] =
-    "The number of keys that may be in.\n\n"
+    "Returns the number of keys that may be in.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.update(range(10))\n"
     ">>> f.count([5, 8, 1000])\n"
@@ -361,11 +362,10 @@ void DefineQueryables(nb::module_& m) {
   const auto none = nb::none();
   nb::class_<PyQueryable>(
       m, "Queryable", nb::is_weak_referenceable(),
-      "The common base class of everything that answers keys. `key in f` is True for every key "
-      "that\n"
-      "was inserted, and for few others. Their share is the false-positive rate.\n\n"
-      "Any number of threads may use an object. A call that changes it waits for calls that query\n"
-      "it, and the other way about.\n")
+      "The common base class of everything that answers keys. `key in f` is True for every\n"
+      "inserted key, and for few others. The share of these others is the false-positive rate.\n\n"
+      "Any number of threads may use an object. A call that changes it waits for calls that\n"
+      "query it, and vice versa.\n")
       .def("__contains__", Has, nb::arg("key").none())
       .def("contains", Contains, nb::arg("x"), nb::kw_only(), nb::arg("out").none() = none,
            nb::arg("threads").none() = none, kContainsDoc)
@@ -378,48 +378,46 @@ void DefineQueryables(nb::module_& m) {
             const Locked lock(f);
             return f.queryable().bytes();
           },
-          "Bytes of its contents.")
+          "The size of its contents, in bytes.")
       .def_prop_ro(
           "key_types",
           [](PyQueryable& f) {
             const Locked lock(f);
             return KeyTypesText(f.queryable().key_types());
           },
-          "The types of its keys: 'text', 'integers', 'text and integers' ... A key of another "
-          "type is\n"
-          "not in it: 42 and '42' are different keys.")
+          "The types of its keys: 'text', 'integers', 'text and integers' ... A key of another\n"
+          "type is not in it: 42 and '42' are different keys.")
       .def(
           "estimated_count",
           [](PyQueryable& f) {
             return Query(f, [](const Queryable& in) { return in.estimated_count(); });
           },
-          "The number of distinct keys inserted, estimated from the contents, all of which it "
-          "reads.\n"
-          "NaN if the class cannot tell.")
+          "Estimates the number of distinct inserted keys from the contents, all of which it\n"
+          "reads. Returns NaN if the class does not support it.")
       .def(
           "expected_fpr",
           [](PyQueryable& f) {
             return Query(f, [](const Queryable& in) { return in.expected_fpr(); });
           },
-          "The false-positive rate at the present fill, from the contents, all of which it reads.\n"
-          "NaN if the class cannot tell.");
+          "Computes the false-positive rate at the current fill from the contents, all of which\n"
+          "it reads. Returns NaN if the class does not support it.");
   nb::class_<PyChangeable, PyQueryable>(m, "Changeable", nb::is_weak_referenceable(),
-                                        "The common base class of everything that takes keys. A "
-                                        "call that an object does not support\n"
-                                        "raises UnsupportedError, TypeError or ReadOnlyError.\n")
-      .def("add", Add, nb::arg("key").none(), "Insert one key: see Filter.add.")
+                                        "The common base class of everything that takes keys. A\n"
+                                        "call that an object does not support raises\n"
+                                        "UnsupportedError, TypeError or ReadOnlyError.\n")
+      .def("add", Add, nb::arg("key").none(), "Inserts one key: see Filter.add.")
       .def("add_if_absent", AddIfAbsent, nb::arg("key").none(),
-           "Insert one key unless it may be in. Returns whether it was inserted, and so is new.")
+           "Inserts one key unless it may be in. Returns True if the key was new and was inserted.")
       .def("discard", Discard, nb::arg("key").none(),
-           "Erase one copy of one key, which must have been inserted: see Filter.discard.")
+           "Erases one copy of one key, which must have been inserted: see Filter.discard.")
       .def("remove", Remove, nb::arg("key").none(),
-           "Erase one copy of one key. Raises KeyError if it is not found. See discard.")
+           "Erases one copy of one key. Raises KeyError if it is not found. See discard.")
       .def("insert", Insert, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
            nb::arg("partial") = false, nb::arg("progress").none() = none, kInsertDoc)
       .def(
           "update",
           [](PyChangeable& f, KeysArg x) { Insert(f, x, std::nullopt, false, nb::none()); },
-          nb::arg("x"), "Insert many keys, as insert(x).")
+          nb::arg("x"), "Inserts many keys, like insert(x).")
       .def("erase", Erase, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
            nb::arg("missing_ok") = false, nb::arg("progress").none() = none, kEraseDoc)
       .def("insert_if_absent", InsertIfAbsent, nb::arg("x"), nb::kw_only(),

@@ -1,4 +1,4 @@
-// Filters on Redis servers, and copies of them in memory.
+// Filters on Redis servers, and their copies in memory.
 #include "bindings/python/src/redis/classes.h"
 
 #include <nanobind/stl/optional.h>
@@ -29,7 +29,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A client, which one thread at a time may use. The others wait.
+// A client. One thread at a time may use it; other threads wait.
 template <typename Client>
 class Remote : public PyChangeable {
  public:
@@ -48,7 +48,7 @@ class Remote : public PyChangeable {
   std::optional<Client> client;
 };
 
-// Of a filter also what opens it once more.
+// Also keeps the arguments to open the filter again.
 struct PyRedisFilter : Remote<redis::SplitBlockFilter> {
   PyRedisFilter(redis::SplitBlockFilter made, redis::ServerOptions its_servers,
                 redis::ClientOptions its_options)
@@ -59,7 +59,7 @@ struct PyRedisFilter : Remote<redis::SplitBlockFilter> {
 };
 using PyNearCache = Remote<redis::NearCache>;
 
-// What work(client) returns, without the GIL. Raises with the keys that have no answer.
+// Returns work(client), without the GIL. Adds the keys without an answer to errors.
 template <typename Client, typename Work>
 auto Ask(Remote<Client>& remote, const Work& work) {
   const Writing lock(remote.gate);
@@ -80,10 +80,10 @@ void Close(Self& remote) {
   remote.client.reset();
 }
 
-// The calls that both classes have.
+// Defines the calls of both classes.
 template <typename Self>
 void DefineCalls(nb::class_<Self, PyChangeable>& filter) {
-  filter.def("close", Close<Self>, "Close the connections. What is on the servers stays.")
+  filter.def("close", Close<Self>, "Closes the connections. The filter stays on the servers.")
       .def("__enter__", [](nb::handle self) { return SelfResult(nb::borrow(self)); })
       .def("__exit__", [](Self& remote, const nb::args&) { Close(remote); });
 }
@@ -96,7 +96,7 @@ milliseconds Milliseconds(Seconds given, const char* name) {
   return milliseconds(std::llround(seconds * 1000));
 }
 
-// The options of a client, which are keyword arguments, as kClientDoc has them.
+// The options of a client: keyword arguments, described in kCreateDoc.
 struct Client {
   redis::ServerOptions servers;
   redis::ClientOptions options;
@@ -149,7 +149,8 @@ Result<"tamis.redis.SplitBlockFilter"> Wrapped(redis::SplitBlockFilter filter,
                   nb::rv_policy::take_ownership);
 }
 
-// A datetime, or seconds since 1970; not what the clock of the system cannot show.
+// Returns a deadline from a datetime or seconds since 1970. Throws ValueError for times that the
+// system clock cannot represent.
 std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   using Clock = std::chrono::system_clock;
   if (IsTimeOfNumPy(deadline)) {
@@ -200,7 +201,7 @@ auto Open(const std::string& name, const std::optional<nb::bytes>& secret,
   return Wrapped(std::move(opened), client);
 }
 
-// A filter of the class of tamis, by its bytes.
+// Returns a copy of a filter as an object of tamis.
 SplitBlockResult LocalOf(const Filter& filter) {
   const SaveOptions options{.with_secret = IsKeyed(filter.hash().kind)};
   const uint64_t size = SerializedBytes(filter, options);
@@ -252,69 +253,68 @@ double AgeOf(PyNearCache& self) {
 }
 
 constexpr char kCreateDoc[] =
-    "Make a filter on the servers, under a name that no other has.\n\n"
-    "capacity, fpr, nbytes, hash, seed, secret: as for tamis.SplitBlockBloomFilter.\n"
-    "deadline: a datetime, or seconds since 1970, from when on nobody gets an answer from it.\n"
-    "url: redis://[[user]:password@]host[:port][/database] of a server or any node of a cluster;\n"
-    "    rediss:// is TLS. redis://127.0.0.1:6379 by default.\n"
-    "user, password: in place of those of the URL. ca_file: certificates to trust.\n"
-    "connect_timeout, command_timeout, retry_for: in seconds, 2, 5 and 15 by default. What fails "
-    "is\n"
-    "    tried again for so long, which Ctrl-C does not end.\n"
-    "read_from_replicas: whether questions may go to replicas, which lag behind.\n"
-    "unavailable: 'raise', or 'maybe' for keys that have no answer.\n"
-    "durable_replicas: how many replicas have to have what is inserted.\n";
+    "Creates a filter on the servers. Its name must be unused.\n\n"
+    "capacity, fpr, nbytes, hash, seed, secret: see tamis.SplitBlockBloomFilter.\n"
+    "deadline: a datetime, or seconds since 1970. From then on, clients get no answers from it.\n"
+    "url: redis://[[user]:password@]host[:port][/database] of a server or any node of a cluster.\n"
+    "    rediss:// uses TLS. The default is redis://127.0.0.1:6379.\n"
+    "user, password: replace those of the URL. ca_file: certificates to trust.\n"
+    "connect_timeout, command_timeout, retry_for: in seconds, by default 2, 5 and 15. Failed\n"
+    "    commands are retried until retry_for has passed; Ctrl-C does not end this.\n"
+    "read_from_replicas: whether to query replicas, which lag behind their masters.\n"
+    "unavailable: 'raise', or 'maybe' for keys without an answer.\n"
+    "durable_replicas: number of replicas that must have the inserted keys.\n";
 
 void DefineFilterClass(nb::module_& m) {
   const auto none = nb::none();
   nb::class_<PyRedisFilter, PyChangeable> filter(
       m, "SplitBlockFilter", nb::is_weak_referenceable(),
-      "A split-block filter on a Redis server or cluster, for any number of clients. Made by\n"
-      "create() and open(). Threads that use one object wait for each other; open one for each.");
+      "A split-block filter on a Redis server or cluster, for any number of clients. Use\n"
+      "create() or open(). Threads that use one object wait for each other; open one per\n"
+      "thread.");
   filter
       .def_static("create", Create, nb::arg("name"), nb::arg("capacity") = Unsigned{},
                   nb::arg("fpr") = 0.0, nb::kw_only(), nb::arg("nbytes") = Unsigned{},
                   nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{},
                   nb::arg("secret").none() = none, nb::arg("deadline").none() = none,
                   nb::arg("options"), kCreateDoc)
-      .def_static(
-          "open", Open, nb::arg("name"), nb::kw_only(), nb::arg("secret").none() = none,
-          nb::arg("options"),
-          "Open the filter of that name. secret: that of a keyed hash, which servers do not\n"
-          "have. The other arguments are those of create, from url on.");
+      .def_static("open", Open, nb::arg("name"), nb::kw_only(), nb::arg("secret").none() = none,
+                  nb::arg("options"),
+                  "Opens the filter with this name. secret: the secret of a keyed hash, which\n"
+                  "servers do not have. The other arguments are those of create, from url on.");
   DefineCalls(filter);
-  filter.def("pull", Pull, "The filter as it is on the servers: a tamis.SplitBlockBloomFilter.")
+  filter.def("pull", Pull, "Returns the filter on the servers as a tamis.SplitBlockBloomFilter.")
       .def("push", Push, nb::arg("filter"),
-           "Add all keys of a tamis.SplitBlockBloomFilter of equal size and hash.")
-      .def(
-          "near_cache", NearCacheOf, nb::arg("staleness").none() = none,
-          "A NearCache with connections of its own. staleness: how many seconds old a copy may be\n"
-          "whose \"no\" is given without a question to the servers; None: not at all.")
+           "Adds all keys of a tamis.SplitBlockBloomFilter with equal size and hash.")
+      .def("near_cache", NearCacheOf, nb::arg("staleness").none() = none,
+           "Returns a NearCache with its own connections. staleness: largest age in seconds of\n"
+           "a copy that may answer \"no\" without querying the servers. None: the servers confirm\n"
+           "every \"no\".")
       .def(
           "info",
           [](PyRedisFilter& self) {
             return Ask(self, [](redis::SplitBlockFilter& client) { return client.GetInfo(); });
           },
-          "What there is of it on the servers.")
+          "Returns the state of the filter on the servers.")
       .def(
           "drop",
           [](PyRedisFilter& self) {
             Ask(self, [](redis::SplitBlockFilter& client) { client.Drop(); });
           },
-          "Remove the filter from the servers, for all clients.")
+          "Removes the filter from the servers, for all clients.")
       .def_prop_ro("name", [](PyRedisFilter& self) { return self.get().name(); })
       .def_prop_ro(
           "capacity", [](PyRedisFilter& self) { return self.get().capacity(); },
-          "Keys that it was sized for.")
+          "Number of keys that it was sized for.")
       .def_prop_ro(
           "fpr", [](PyRedisFilter& self) { return self.get().fpr(); },
-          "The false-positive rate when they are in.")
+          "The false-positive rate with this number of keys.")
       .def_prop_ro(
           "hash", [](PyRedisFilter& self) { return HashKindName(self.get().hash().kind); },
           "'xxh3', 'xxh64', 'siphash13' or 'siphash24'.")
       .def_prop_ro(
           "seed", [](PyRedisFilter& self) { return self.get().hash().seed; },
-          "The seed of its hash.");
+          "The seed of the hash.");
 }
 
 Result<"datetime.datetime | None"> DeadlineOf(const redis::Info& info) {
@@ -329,55 +329,54 @@ Result<"datetime.datetime | None"> DeadlineOf(const redis::Info& info) {
 }  // namespace
 
 void DefineRedis(nb::module_& m) {
-  nb::class_<redis::Info>(m, "Info", "What servers have of a filter.")
+  nb::class_<redis::Info>(m, "Info", "The state of a filter on the servers.")
       .def_ro("capacity", &redis::Info::capacity)
       .def_ro("fpr", &redis::Info::fpr)
       .def_ro("nbytes", &redis::Info::bytes)
-      .def_ro("generation", &redis::Info::generation, "Another one after each rebuild.")
+      .def_ro("generation", &redis::Info::generation, "Changes with each rebuild.")
       .def_prop_ro(
           "rebuild", [](const redis::Info& info) { return RebuildStateName(info.rebuild); },
-          "'none', 'running', 'abandoned' (whoever did it has not been heard of for the time of "
-          "its\n"
-          "lease), or 'unknown' where no server has said.")
+          "'none', 'running', 'abandoned' (the lease of the rebuilding client has expired), or\n"
+          "'unknown' if no server has answered.")
       .def_prop_ro("deadline", DeadlineOf,
-                   "The datetime (UTC) from when on nobody gets an answer from it, or None.")
+                   "The datetime (UTC) from which on clients get no answers from it, or None.")
       .def_ro("segments", &redis::Info::segments)
       .def_ro("segment_bytes", &redis::Info::segment_bytes)
-      .def_ro("bad_segments", &redis::Info::bad_segments, "That are missing or damaged.")
-      .def_ro("problem", &redis::Info::problem, "What is wrong with one of them.")
+      .def_ro("bad_segments", &redis::Info::bad_segments,
+              "Number of segments that are missing or damaged.")
+      .def_ro("problem", &redis::Info::problem, "The problem of a missing or damaged segment.")
       .def_ro("server_bytes", &redis::Info::server_bytes,
-              "Memory that the measured segments take there.")
+              "Memory of the measured segments on the servers.")
       .def_ro("measured_segments", &redis::Info::measured_segments,
-              "Of which a server has said how much it is.")
+              "Number of segments whose memory a server has reported.")
       .def_prop_ro(
           "nodes", [](const redis::Info& info) -> Result<"dict[str, int]"> {
             nb::dict nodes;
             for (const auto& node : info.nodes) nodes[node.address.c_str()] = node.segments;
             return nodes;
           },
-          "How many segments are on each master.");
+          "The number of segments on each master.");
   DefineFilterClass(m);
   nb::class_<PyNearCache, PyChangeable> near(
       m, "NearCache", nb::is_weak_referenceable(),
-      "A filter on Redis servers with a copy in memory, which says "
-      "\"maybe\" at once. A \"no\" is the\n"
-      "servers', or that of a copy that is not older than `staleness`. See "
-      "SplitBlockFilter.near_cache.");
+      "A filter on Redis servers with a copy in memory, which answers \"maybe\" at once. The\n"
+      "answer \"no\" comes from the servers, or from a copy that is not older than `staleness`.\n"
+      "See SplitBlockFilter.near_cache.");
   DefineCalls(near);
   near.def(
           "refresh",
           [](PyNearCache& self) {
             return Ask(self, [](redis::NearCache& copy) { return copy.Refresh(); });
           },
-          "Read what has changed; returns how many segments that were.")
+          "Reads the changed segments. Returns their number.")
       .def(
           "snapshot",
           [](PyNearCache& self) {
             const Writing lock(self.gate);
             return LocalOf(self.get().copy());
           },
-          "The copy: a tamis.SplitBlockBloomFilter.")
-      .def_prop_ro("age", AgeOf, "Seconds since it had all that was inserted before.");
+          "Returns the copy as a tamis.SplitBlockBloomFilter.")
+      .def_prop_ro("age", AgeOf, "Seconds since the copy contained all keys inserted before.");
 }
 
 }  // namespace tamis::python

@@ -1,6 +1,6 @@
-// The extension module of tamis.redis. It is one of its own, so that `import tamis` loads neither
-// hiredis nor OpenSSL, and works where these are missing. The library is that of the other module;
-// what goes from one to the other are objects of Python, and filters as bytes.
+// The extension module of tamis.redis. It is separate, so that `import tamis` loads neither hiredis
+// nor OpenSSL, and works without them. It uses the library in the other module. The modules
+// exchange only Python objects, and filters as bytes.
 #include <nanobind/nanobind.h>
 
 #include "bindings/python/src/classes/gate.h"
