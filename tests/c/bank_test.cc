@@ -1,5 +1,5 @@
-// Filter banks of both interfaces do the same, for all types of keys, on the calling thread and by
-// an engine; and arguments that are wrong are errors that change nothing.
+// Filter banks give the same results in both interfaces, for all types of keys, on the calling
+// thread and on an engine. Invalid arguments are errors that change nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ TEST(BankTest, ManyKeysOfEveryForm) {
       }
     }
     ExpectSameMembers(c.get(), cpp);
-    const bool many = shape.n > 10'000;  // what is special to these are the runs
+    const bool many = shape.n > 10'000;  // only the runs need many keys
     for (const bool flushed : {false, true}) {
       if (flushed) {
         EXPECT_EQ(tamis_bank_flush(c.get()), TAMIS_OK);
@@ -139,7 +139,7 @@ TEST(BankTest, ManyKeysOfEveryForm) {
   }
 }
 
-// Members "0" ... of 10 integers each.
+// Returns a bank with members "0" ... of 10 integers each.
 CBank BankOfTens(uint64_t members) {
   CBank bank = MakeBank(1e-6);
   for (uint64_t i = 0; i < members; ++i) {
@@ -283,7 +283,7 @@ TEST(BankTest, WrongArguments) {
   ExpectStatus(tamis_bank_best_members(words, 64, 0, words, 1, &hits), TAMIS_INVALID_ARGUMENT,
                "at_least");
   EXPECT_EQ(hits, 99u);
-  // How many there are is said all the same.
+  // The number of pairs is returned even so.
   ExpectStatus(tamis_bank_select(b, nullptr, &keys, words, words + 1, 1, &hits),
                TAMIS_INVALID_ARGUMENT, "needs 2");
   EXPECT_EQ(hits, 2u);

@@ -1,4 +1,4 @@
-// Filters that are built from all their keys.
+// Builds filters from all their keys.
 #include "tamis/engine/build.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_P(BuildTest, KeysOfEveryLayout) {
     const KeySets sets(shape.n, shape.offset, shape.nulls, /*seed=*/1);
     for (const KeySets::Set& set : sets.sets()) {
       SCOPED_TRACE(set.name + ", " + std::to_string(shape.n));
-      // A cuckoo filter searches long for room for each of many copies.
+      // A cuckoo filter searches for a long time for room for each of many copies.
       const bool copies = set.c.layout == TAMIS_KEYS_U8 || set.c.layout == TAMIS_KEYS_I8;
       if (shape.n > 10'000 && copies && !GetParam().is_static) continue;
       ExpectSame({set}, nullptr);

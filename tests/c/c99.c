@@ -1,10 +1,10 @@
-/* The header in C99, and what a program in C does with it from beginning to end. */
+/* A C99 program that uses the header from beginning to end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/c.h>
 
-/* The first failure ends the program. */
+/* Ends the program at the first failure. */
 #define CHECK(condition)                                                                      \
   do {                                                                                        \
     if (!(condition)) {                                                                       \

@@ -1,5 +1,5 @@
-// What the tests of the library for C share: handles that free themselves, arrays with junk around
-// them, and filters of both interfaces side by side.
+// Shared by the tests of the C library: handles that free themselves, arrays surrounded by junk,
+// and pairs of filters of both interfaces.
 #ifndef TAMIS_TESTS_C_C_TEST_UTIL_H_
 #define TAMIS_TESTS_C_C_TEST_UTIL_H_
 
@@ -28,7 +28,7 @@ using CFilter = std::unique_ptr<tamis_filter, Free>;
 using CEngine = std::unique_ptr<tamis_engine, Free>;
 using CText = std::unique_ptr<char, Free>;
 
-// What make(arguments..., &handle) made.
+// Returns the handle created by make(arguments..., &handle).
 template <typename Handle, typename... Parameters, typename... Arguments>
 std::unique_ptr<Handle, Free> Made(tamis_status (*make)(Parameters...), Arguments... arguments) {
   Handle* handle = nullptr;
@@ -75,7 +75,7 @@ inline CFilter Mapped(const std::string& path) {
   return Made<tamis_filter>(tamis_filter_open, path.c_str(), &options);
 }
 
-// Expects that every output of a query is the one of the C++ library on the calling thread.
+// Expects that every output of a query equals that of the C++ library on the calling thread.
 inline void ExpectSameAnswers(const tamis_filter* c, const tamis_engine* engine,
                               const Queryable& cpp, const KeySets::Set& keys) {
   const size_t n = keys.cpp.size();

@@ -1,4 +1,4 @@
-// The numbers of the header are those of the C++ library, where they are the same things.
+// Numbers in the header equal those of the C++ library.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -60,7 +60,7 @@ TEST(CConstantsTest, EveryAbilityHasItsBit) {
 }
 
 TEST(CConstantsTest, EveryErrorHasAStatus) {
-  // Names are looked up by status and come from the codes, so none may be left.
+  // Names come from the codes, so every status must have one.
   int known = 0;
   for (tamis_status status = 1; status < 100; ++status) {
     known += std::string(tamis_status_name(status)) != "unknown";

@@ -1,4 +1,4 @@
-"""The library for C from another language: Python's ctypes, with nothing but the standard library.
+"""Tests the C library from another language: Python's ctypes, with only the standard library.
 
 Usage: ctypes_test.py LIBRARY HEADERS GOLDEN
 """
@@ -44,7 +44,7 @@ class FilterOptions(ctypes.Structure):
 
 
 class PlanOptions(ctypes.Structure):
-    """The size that programs pass which were compiled before key_bytes existed."""
+    """The structure of programs compiled before key_bytes existed."""
     _fields_ = [("struct_bytes", c_size_t), ("keys", c_uint64), ("fpr", c_double),
                 ("must", c_uint32), ("has_range", c_uint32), ("range_low", c_uint64),
                 ("range_high", c_uint64), ("max_bytes", c_uint64), ("batch_keys", c_uint64)]
@@ -53,7 +53,7 @@ class PlanOptions(ctypes.Structure):
 for result, name, _ in declarations(HEADERS):
     function = getattr(tamis, name)
     function.restype = {"const char*": c_char_p, "void": None}.get(result, c_int32)
-# What is not passed as a pointer of ctypes.
+# Arguments that are not ctypes pointers.
 tamis.tamis_filter_contains_u64.argtypes = [c_void_p, c_uint64]
 tamis.tamis_filter_insert.argtypes = [c_void_p, c_void_p, POINTER(Keys), c_void_p, c_void_p, c_uint64]
 tamis.tamis_filter_query.argtypes = [c_void_p, c_void_p, POINTER(Keys), c_uint32, c_void_p, c_uint64,
@@ -71,7 +71,7 @@ def check(status):
 
 
 def u64_keys(values):
-    """The keys, and the array that has to outlive them."""
+    """Returns the keys, and the array that must outlive them."""
     values = array.array("Q", values)
     return Keys(layout=U64, count=len(values), data=values.buffer_info()[0]), values
 
@@ -106,7 +106,7 @@ def make_filter(kind, capacity):
 
 
 def ask_shared(name, numbers):
-    """In another process: how many of the numbers the blocks there have."""
+    """Runs in another process: counts the numbers that the blocks there contain."""
     memory = multiprocessing.shared_memory.SharedMemory(name=name)
     blocks = (ctypes.c_char * memory.size).from_buffer(memory.buf)
     view = Filter()
@@ -120,7 +120,7 @@ def ask_shared(name, numbers):
 
 class CtypesTest(unittest.TestCase):
     def test_every_function_survives_zeros(self):
-        """NULL and 0 for all arguments of every function that is declared."""
+        """Passes NULL and 0 for all arguments of every declared function."""
         for result, name, arguments in declarations(HEADERS):
             with self.subTest(name):
                 function = ctypes.CFUNCTYPE(
@@ -155,7 +155,7 @@ class CtypesTest(unittest.TestCase):
             self.assertEqual(hits.value, sum(bin(word).count("1") for word in bits))
 
     def test_files_of_others(self):
-        """Golden files, which the C++ library wrote."""
+        """Golden files written by the C++ library."""
         for path in sorted(pathlib.Path(GOLDEN).glob("*_v1_*.tamis")):
             with self.subTest(path.name):
                 made = Filter()
@@ -191,7 +191,7 @@ class CtypesTest(unittest.TestCase):
         self.assertEqual(plan["key_bytes"], 8)
 
     def test_shared_memory(self):
-        """A view of shared memory, which a process that is not a child of fork sees, too."""
+        """A view of shared memory, also seen by a process that is not a child of fork."""
         numbers = [i * i for i in range(1000)]
         memory = multiprocessing.shared_memory.SharedMemory(create=True, size=4096)
         try:

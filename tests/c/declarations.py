@@ -1,4 +1,4 @@
-"""The functions that the headers of the library for C declare."""
+"""Lists the functions that the headers of the C library declare."""
 import pathlib
 import re
 
@@ -6,7 +6,7 @@ DECLARATION = re.compile(r"^TAMIS_C_API (const char\*|\w+) (tamis_\w+)\(([^;]*)\
 
 
 def declarations(include):
-    """(result, name, number of arguments) of each function in the headers below a folder."""
+    """Returns (result, name, number of arguments) of each function in the headers below a folder."""
     found = []
     for header in sorted(pathlib.Path(include).rglob("*.h")):
         text = header.read_text(encoding="utf-8")

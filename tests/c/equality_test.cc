@@ -1,6 +1,6 @@
-// Both interfaces do the same, bit for bit: every kind of filter, form of keys and output, on the
-// calling thread and by an engine, with nulls and offsets, on both sides of the runs in which keys
-// are converted.
+// Both interfaces give the same bits: for every kind of filter, layout of keys and output, on the
+// calling thread and on an engine, with nulls and offsets, on both sides of the limits of the runs
+// in which keys are converted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,8 +68,8 @@ std::vector<Subject> Subjects() {
   return subjects;
 }
 
-// A capacity with which cuckoo filters reject some of n keys: not many, as each takes a long
-// search.
+// Returns a capacity with which cuckoo filters reject some of n keys. Only some, because each
+// rejection takes a long search.
 uint64_t TooFew(size_t n) { return n < 10'000 ? n / 2 + 1 : n - n / 8; }
 
 constexpr size_t kRunKeys = 65'536;
@@ -318,7 +318,7 @@ TEST(SetOperationsTest, MergeIntersectAndFold) {
     ExpectStatus(tamis_filter_merge(first.get(), first.get()), TAMIS_INVALID_ARGUMENT, "the same");
     if (info.can.intersect) {
       ASSERT_EQ(tamis_filter_intersect(first.get(), second.get()), TAMIS_OK) << tamis_last_error();
-      // The first has the keys of both.
+      // The first filter has the keys of both.
       EXPECT_EQ(PayloadOf(first.get()), PayloadOf(second.get()));
       ExpectStatus(tamis_filter_intersect(first.get(), small.get()), TAMIS_INCOMPATIBLE, "cannot");
     } else {

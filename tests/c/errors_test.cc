@@ -1,4 +1,4 @@
-// Arguments that are wrong: each is an error that says so, and nothing else happens.
+// Invalid arguments: each is an error with a message, and changes nothing.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace tamis::errors_test {
 
 class ErrorsTest : public testing::Test {
  protected:
-  // Nothing of these calls may be seen in the filter.
+  // These calls must not change the filter.
   void TearDown() override { EXPECT_EQ(SerializedC(filter_.get()), before_); }
 
   tamis_status Count(const tamis_keys& keys) const {
@@ -227,7 +227,7 @@ TEST_F(ErrorsTest, KeysThatCannotBe) {
     some.offset = ~uint64_t{0};
     some.width = 4;
     ExpectStatus(Count(some), TAMIS_INVALID_ARGUMENT, "2^48");
-    // None need nothing.
+    // Zero keys need no arrays.
     some = keys(layout, nullptr, 0);
     some.width = 4;
     EXPECT_EQ(Count(some), TAMIS_OK) << tamis_last_error();
@@ -287,7 +287,7 @@ TEST_F(ErrorsTest, PointersThatLeadAstray) {
   ExpectStatus(Count(keys), TAMIS_INVALID_ARGUMENT, "keys.lengths is NULL");
   keys.lengths = reinterpret_cast<const uint64_t*>(reinterpret_cast<const char*>(lengths) + 4);
   ExpectStatus(Count(keys), TAMIS_INVALID_ARGUMENT, "multiple of 8");
-  // Nothing is inserted before all have been looked at.
+  // All keys are checked before any is inserted.
   lengths[2] = ~uint64_t{0};
   keys.lengths = lengths;
   EXPECT_EQ(tamis_filter_insert(filter_.get(), nullptr, &keys, nullptr, nullptr, 0),
@@ -370,7 +370,7 @@ TEST_F(ErrorsTest, OutputsThatAreTooSmallOrAskew) {
   expect(tamis_filter_contains_bitmap(f, nullptr, &keys_, askew, 1, nullptr), "multiple of 8");
   expect(tamis_filter_select64(f, nullptr, &keys_, askew, 3, nullptr), "multiple of 8");
   expect(tamis_filter_insert(w, nullptr, &keys_, nullptr, askew, 3), "multiple of 8");
-  // Only the shape of so many keys is looked at.
+  // For too many keys, only their number is checked.
   tamis_keys huge = keys_;
   huge.count = (uint64_t{1} << 32) + 1;
   expect(tamis_filter_select32(f, nullptr, &huge, rows_, huge.count, nullptr), "32 bits");

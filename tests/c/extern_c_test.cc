@@ -1,5 +1,4 @@
-// The header within extern "C", as C++ programs include headers of C that may not say so
-// themselves.
+// Includes the header within extern "C", as C++ programs do for C headers without their own.
 extern "C" {
 #include "tamis/c.h"
 }

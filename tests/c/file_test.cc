@@ -1,4 +1,4 @@
-// Files, and their bytes in memory.
+// Files, and the same bytes in memory.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -74,7 +74,7 @@ TEST_F(CFileTest, FilesThatCannotBeReadOrWritten) {
   ExpectStatus(tamis_filter_open(Path("none").c_str(), nullptr, &out), TAMIS_IO, "none");
   ExpectStatus(tamis_filter_open("", nullptr, &out), TAMIS_IO, "");
   ExpectStatus(tamis_filter_open(folder_.path().c_str(), &map, &out), TAMIS_IO, "directory");
-  // The message has room for the longest path, and ends all the same.
+  // The message has room for a long path, and is still terminated.
   const std::string long_path = Path(std::string(100'000, 'x').c_str());
   EXPECT_EQ(tamis_filter_open(long_path.c_str(), nullptr, &out), TAMIS_IO);
   EXPECT_EQ(std::strlen(tamis_last_error()), size_t{5 * 1024 - 1});

@@ -1,4 +1,4 @@
-// Filters of other libraries: the library for C does the same as the C++ library.
+// Filters of other libraries: the C library gives the same results as the C++ library.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,7 +44,7 @@ TEST(ForeignTest, KeysOfEveryForm) {
     const CFilter c = Parsed(Empty(funnel), format.c_str());
     ForeignFilter cpp = ForeignFilter::FromBytes(Empty(funnel), format);
     uint64_t inserted = 0;
-    // Ready hashes, keys that only Parquet has, and times.
+    // Hashes, keys that exist only in Parquet, and times.
     if (!cpp.format().key_types.Has(set.cpp.key_type())) {
       const bool hashes = set.cpp.layout() == KeyLayout::kHashes;
       const std::string these = hashes ? "hashes" : KeyTypesText(set.cpp.key_type());

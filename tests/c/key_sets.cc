@@ -50,7 +50,7 @@ void KeySets::AddIntegers(const char* name, uint32_t layout, std::vector<T>& val
   Random random(seed_ + layout);
   values.resize(n_ + offset_);
   for (T& value : values) value = static_cast<T>(random());
-  // As C++ converts them: a uint64_t keeps its bits.
+  // Converted as in C++: a uint64_t keeps its bits.
   for (size_t i = offset_; i < values.size(); ++i) {
     widened.push_back(static_cast<int64_t>(values[i]));
   }
@@ -60,7 +60,7 @@ void KeySets::AddIntegers(const char* name, uint32_t layout, std::vector<T>& val
   Add(name, c, widened);
 }
 
-// The counts have all magnitudes, so that some need 128 bits in coarse units.
+// Counts of all magnitudes, so that some need 128 bits in coarse units.
 void KeySets::AddTimes() {
   Random random(seed_);
   for (size_t i = 0; i < n_ + offset_; ++i) {
@@ -101,7 +101,7 @@ void KeySets::AddStrings() {
   Add("strings64", c, cpp);
 
   for (size_t i = 0; i < strings_.size(); ++i) {
-    // Where a key is null there may be anything.
+    // The element of a null key may be anything.
     const bool null = !validity_.empty() && ((validity_[i / 8] >> (i % 8)) & 1) == 0;
     pointers_.push_back(null || strings_[i].empty() ? nullptr : strings_[i].data());
     lengths_.push_back(null ? UINT64_MAX : strings_[i].size());
@@ -113,7 +113,7 @@ void KeySets::AddStrings() {
   Add("pointers", c, cpp);
   AddViews(cpp);
 
-  // At an odd address, both of them.
+  // Both at an odd address.
   fixed_ = "x";
   for (size_t i = 0; i < (n_ + offset_) * kWidth; ++i) fixed_ += static_cast<char>(random());
   c = {};
@@ -129,7 +129,7 @@ void KeySets::AddStrings() {
   Add("parquet_int32", c, FixedColumn{int32s_.data() + 1 + offset_ * 4, 4, n_, KeyType::kInt32});
 }
 
-// At an odd address, and in two buffers in turns, where they are not in the views.
+// At an odd address. Long strings alternate between two buffers.
 void KeySets::AddViews(const Keys& cpp) {
   views_ = "x";
   for (size_t i = 0; i < strings_.size(); ++i) {

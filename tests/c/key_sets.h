@@ -1,4 +1,4 @@
-// The same keys in both interfaces, in every form.
+// The same keys in both interfaces, in every layout.
 #ifndef TAMIS_TESTS_C_KEY_SETS_H_
 #define TAMIS_TESTS_C_KEY_SETS_H_
 
@@ -20,8 +20,8 @@ class KeySets {
   struct Set {
     std::string name;
     tamis_keys c;
-    Keys
-        cpp;  // the same, handed to the C++ library in another form where it does not have this one
+    // The same keys in C++, in another layout if the C++ library does not have this one.
+    Keys cpp;
   };
 
   KeySets(size_t n, uint64_t offset, bool with_nulls, uint64_t seed);
@@ -42,7 +42,7 @@ class KeySets {
   size_t n_;
   uint64_t offset_;
   uint64_t seed_;
-  std::vector<uint8_t> validity_;  // none: no nulls
+  std::vector<uint8_t> validity_;  // empty: no nulls
   std::vector<uint8_t> u8_;
   std::vector<int8_t> i8_;
   std::vector<uint16_t> u16_;

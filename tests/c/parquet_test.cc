@@ -1,4 +1,4 @@
-// Files of Parquet from C, beside the interface for C++.
+// Parquet files in C, compared with the C++ interface.
 #include "tamis/c/parquet.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Calls of functions with pointers that are NULL, or where they may not be.
+// Calls functions with NULL and misaligned pointers.
 #ifndef TAMIS_TESTS_C_POINTER_CHECKS_H_
 #define TAMIS_TESTS_C_POINTER_CHECKS_H_
 
@@ -18,8 +18,8 @@ namespace tamis {
 
 using Allowed = std::set<size_t>;
 
-// Calls with each pointer that is not `allowed` to be NULL as NULL, and with each to what has to be
-// at a multiple of some bytes one byte further on, the others as they are given.
+// Calls f with each pointer replaced by NULL unless it is `allowed`, and with each pointer that
+// must be aligned moved by one byte. Other arguments stay as given.
 template <typename R, typename... P, size_t... I>
 void ExpectPointersChecked(R (*f)(P...), std::tuple<P...> arguments, const Allowed& allowed,
                            std::index_sequence<I...>) {

@@ -1,4 +1,4 @@
-"""What libtamis_c exports is what its headers declare, each with the version that the map says.
+"""Checks that libtamis_c exports the functions of its headers, each with the version of the map.
 
 Usage: symbols_test.py NM LIBRARY HEADERS MAP
 """
@@ -11,7 +11,7 @@ from declarations import declarations
 
 
 def exported(nm, library):
-    """Name and version of every symbol that others can link, but for the versions themselves."""
+    """Returns name and version of every linkable symbol, except the versions themselves."""
     output = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True,
                             text=True).stdout
     symbols = set()
@@ -23,7 +23,7 @@ def exported(nm, library):
 
 
 def mapped(path):
-    """The same by a linker's version script."""
+    """Returns the same from a linker's version script."""
     symbols = set()
     text = pathlib.Path(path).read_text(encoding="utf-8")
     for version, body in re.findall(r"^(\w+) \{(.*?)^\}", text, re.MULTILINE | re.DOTALL):

@@ -1,4 +1,4 @@
-// Threads: errors are their own, filters and engines can be shared; children of fork; plans.
+// Threads: errors are per thread, filters and engines can be shared; children of fork; plans.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -123,7 +123,7 @@ TEST_F(CEngineTest, PlansAreThoseOfTheLibrary) {
   const CText of_static(text);
   EXPECT_EQ(of_static.get(), PlanJson(PlanFilters(1'000'000, 0.001, needs)));
   options.is_static = 0;
-  // Every ability has its bit.
+  // Every ability has a bit.
   for (size_t i = 0; i < std::size(kAbilities); ++i) {
     options.must = 1u << i;
     ASSERT_EQ(tamis_plan_json(&options, nullptr, &text), TAMIS_OK) << tamis_last_error();

@@ -1,4 +1,4 @@
-// Views: the blocks of a filter in memory of the caller, also if processes share it.
+// Views of blocks in memory of the caller, also shared by processes.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -33,7 +33,7 @@ TEST(CViewTest, KeysOfEveryForm) {
     options.hash = {TAMIS_HASH_XXH64, 0, 0, 0, 0};
     uint64_t counter = 0, inserted = 0, cpp_counter = 0;
     options.inserted = &counter;
-    // Blocks at an address that is a multiple of 4, not of 8.
+    // Blocks at an address that is a multiple of 4, but not of 8.
     std::vector<uint32_t> blocks(kBytes / 4 + 1);
     std::vector<std::byte> cpp_blocks(kBytes);
     BlocksQueryable cpp(SplitBlockView(cpp_blocks, {HashKind::kXxh64, 0}, &cpp_counter));
@@ -172,7 +172,7 @@ TEST(CViewTest, FunctionsThatViewsDoNotHave) {
   EXPECT_EQ(out, nullptr);
 }
 
-// The workers of a server that forks: one fills the blocks, the others find its keys.
+// The workers of a forking server: one fills the blocks, the others find its keys.
 TEST(CViewTest, SharedByProcesses) {
   void* const memory =
       mmap(nullptr, kBytes + 64, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

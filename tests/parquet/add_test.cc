@@ -1,4 +1,4 @@
-// Filters are added to files, whatever is in the way of that.
+// Filters are added to files, or an error leaves no file behind.
 #include "tamis/parquet/add.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::vector<std::string> Words(size_t n, const std::string& prefix) {
   return words;
 }
 
-// Two columns, and row groups of 1,000 values.
+// A file with two columns, and row groups of 1,000 values.
 PlainFile TwoColumns() {
   PlainFile file = {.columns = {{"id", PhysicalType::kInt64}, {"word", PhysicalType::kByteArray}}};
   for (uint64_t i = 0; i < 3; ++i) {
@@ -56,7 +56,7 @@ class AddTest : public testing::Test {
   }
   fs::path to() const { return folder_.path() / "new.parquet"; }
 
-  // The code of the error that it throws, with nothing left behind.
+  // Returns the code of the error thrown. Expects that no file is left behind.
   ErrorCode Refusal(const fs::path& from, const AddOptions& options,
                     const OpenValues& open = OpenPlainValues) {
     try {
@@ -81,7 +81,7 @@ class AddTest : public testing::Test {
   Folder folder_;
 };
 
-// Asks the filter of a chunk.
+// Counts keys with the filter of a chunk.
 size_t CountIn(const fs::path& path, size_t row_group, size_t column, const Keys& keys) {
   const auto source = OpenSource(path);
   const Footer footer = Footer::Read(*source);
@@ -112,7 +112,7 @@ TEST_F(AddTest, ANewFileHasTheOldOneAndFiltersForAllKeys) {
     EXPECT_EQ(chunk.outcome, Outcome::kAdded) << chunk.reason;
     EXPECT_EQ(chunk.values, 1000u);
     EXPECT_NEAR(static_cast<double>(chunk.distinct), i % 2 == 0 ? 1000 : 900, 20);
-    EXPECT_EQ(chunk.bytes, 2048u);  // 10.5 bits a key, to a power of two
+    EXPECT_EQ(chunk.bytes, 2048u);  // 10.5 bits per key, rounded up to a power of two
     EXPECT_LE(chunk.fpr, 0.01);
     const ColumnChunk there = footer.Chunk(i / 2, i % 2);
     EXPECT_EQ(there.filter_offset, chunk.offset);
@@ -145,7 +145,7 @@ TEST_F(AddTest, SizesAreThoseOfTheDistinctKeys) {
       const uint64_t bytes = std::bit_ceil(32 * SplitBlockBlocks(distinct, fpr));
       EXPECT_EQ(chunk.bytes, bytes) << distinct << " at " << fpr;
       EXPECT_LE(chunk.fpr, fpr);
-      // Folded or not, it is the filter that would have been made at this size.
+      // Folded or not, it equals a filter created with this size.
       SplitBlockBloomFilter filter({.bytes = bytes, .hash = kFilterHash});
       filter.Insert(keys);
       const std::string after = ReadFile(to());
@@ -195,7 +195,7 @@ TEST_F(AddTest, FiltersThatCannotPayAreLeftOutUnlessForced) {
 
 TEST_F(AddTest, FiltersThatAreThereStayOrAreReplaced) {
   PlainFile file = TwoColumns();
-  file.row_groups[1][0].filter_offset = 4;  // not one: it is not read
+  file.row_groups[1][0].filter_offset = 4;  // not a filter, and not read
   const fs::path from = Put(file);
   AddOptions options = {.columns = {"id"}};
   const AddResult kept = AddFilters(from, to(), OpenPlainValues, options);
@@ -216,7 +216,7 @@ TEST_F(AddTest, FiltersWithoutBitsAreReplacedWhereThereAreValues) {
   file.row_groups = {{{.integers = few}}, {{.nulls = 1000}}};
   const fs::path with_filters = folder_.path() / "with filters";
   AddFilters(Put(file), with_filters, OpenPlainValues, {.columns = {"id"}, .force = true});
-  // A writer that never inserts keys leaves a filter like this.
+  // A writer that never inserts keys leaves such a filter.
   std::string bytes = ReadFile(with_filters);
   const auto source = OpenSource(with_filters);
   const Footer footer = Footer::Read(*source);
@@ -271,7 +271,7 @@ TEST_F(AddTest, TheOldFileIsNeverTheNewOne) {
   EXPECT_EQ(Names(), (std::vector<std::string>{"hard", "link", "old.parquet"}));
 }
 
-// Reads some of the values.
+// Reads only some of the values.
 class FewerValues final : public ColumnValues {
  public:
   uint64_t Read(size_t, size_t, const Take& take) override {
@@ -309,7 +309,7 @@ TEST_F(AddTest, AFileThatChangesMeanwhileIsAnError) {
                         if (chunk.row_group == 2) change();
                       }};
   };
-  // Another file takes its place: what was decoded may be of either.
+  // Another file replaces it, so the decoded values may be from either.
   EXPECT_EQ(Refusal(from, with([&] { fs::rename(Put(file, "other"), from); })), ErrorCode::kBusy);
   EXPECT_EQ(Refusal(from, with([&] {
                       std::string bytes = file.Bytes();

@@ -1,4 +1,4 @@
-// `tamis bank` of the Bloom filters of Parquet files, as a user runs it.
+// `tamis bank` with the Bloom filters of Parquet files, as users run it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tamis::tools::bank_command_test {
 
 using parquet::MadeFile;
 
-// Values as they are stored.
+// Returns values as they are stored.
 template <typename T>
 std::vector<std::string> Stored(const std::vector<T>& values) {
   std::vector<std::string> stored;
@@ -35,7 +35,7 @@ std::string FilterOf(const std::vector<std::string>& stored) {
 
 class BankOfParquetTest : public CommandTest {
  protected:
-  // A file of one column of that type, with the filters of its row groups; "" for none.
+  // Writes a file with one column of that type, and the filters of its row groups; "" for none.
   void WriteFile(const std::string& path, parquet::PhysicalType type,
                  const std::vector<std::string>& filters, std::optional<int64_t> nulls = {}) const {
     MadeFile file;
@@ -61,7 +61,7 @@ TEST_F(BankOfParquetTest, HasAMemberForEachRowGroup) {
   const CommandResult as_text = Sh("tamis bank query b keys");
   EXPECT_EQ(as_text.status, 2);
   EXPECT_TRUE(as_text.ErrHas("give --integers")) << as_text.err;
-  // The column of a file without the name is an error, with the file.
+  // A file without the column is an error that names the file.
   const CommandResult none = Sh("tamis bank build -o c --from-parquet other lake");
   EXPECT_EQ(none.status, 2);
   EXPECT_TRUE(none.ErrHas("lake/a.parquet: ")) << none.err;
@@ -91,7 +91,7 @@ TEST_F(BankOfParquetTest, KeysAreAskedAsTheyAreStored) {
             "d.parquet#0\t2\nf.parquet#0\t2\ns.parquet#0\t2\n");
   // No filter rules it out.
   EXPECT_EQ(Ok("echo nan | tamis bank query -q b -").out, "nan\td.parquet#0\nnan\tf.parquet#0\n");
-  // A bank of one form only: how to give keys is said.
+  // A bank with keys of one type: the message explains how to give keys.
   Ok("tamis bank build -q -o i --from-parquet key i.parquet");
   EXPECT_EQ(Ok("tamis bank query -q i --integers --count integers").out, "3/5\n");
   const CommandResult as_text = Sh("tamis bank query i text");
@@ -114,7 +114,7 @@ TEST_F(BankOfParquetTest, RowGroupsWithoutAFilterAreNotLost) {
                   .ErrHas("1 member without a usable filter"));
   EXPECT_EQ(Ok("echo 77 | tamis bank query b --integers -").out, "77\ta.parquet#1\n");
   EXPECT_EQ(Ok("echo 1 | tamis bank query b --integers -").NumLines(), 3U);
-  // Where there are no values nothing is missing.
+  // A row group without values does not need a filter.
   WriteFile("n.parquet", parquet::PhysicalType::kInt64, {"", filter}, 1000);
   Ok("tamis bank build -q -o n --from-parquet key n.parquet");
   EXPECT_EQ(Ok("tamis bank info --json n").Json()["members"], 1);

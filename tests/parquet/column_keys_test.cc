@@ -1,4 +1,4 @@
-// What keys are in columns of each type: their bytes, their hashes, their order.
+// Keys in columns of each type: their bytes, hashes and order.
 #include "tamis/parquet/column_keys.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ LogicalType DecimalOf(int32_t precision, int32_t scale) {
   return {.kind = Kind::kDecimal, .scale = scale, .precision = precision};
 }
 
-// That the keys are stored as these bytes, in the order of their type.
+// Expects that the keys are stored as these bytes, in the order of their type.
 void ExpectStored(const ColumnKeys& keys, const std::vector<std::string>& stored) {
   ASSERT_EQ(keys.size(), stored.size());
   for (size_t i = 0; i < stored.size(); ++i) {
@@ -58,7 +58,7 @@ const Column kString = ColumnOf(PhysicalType::kByteArray, {.kind = Kind::kString
 TEST(ColumnKeysTest, IntegersOfEveryWidth) {
   ExpectText(kInt32, {"7", "-1", "2147483647", "2147483648", "1.5", "", "x", "+7"},
              {Plain(int32_t{-1}), Plain(int32_t{7}), Plain(int32_t{2147483647})}, 4);
-  // As programs write whole numbers that have them as floating-point ones.
+  // Whole numbers as written by programs that store them as floating-point numbers.
   ExpectText(kInt64,
              {" 42.0", "-4.20e1 ", "1e3", "5.", "1e-1", "1e", "e1", "1e99", "0e9", "-70e-1"},
              {Plain(int64_t{-42}), Plain(int64_t{-7}), Plain(int64_t{0}), Plain(int64_t{5}),

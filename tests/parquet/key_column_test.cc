@@ -1,4 +1,4 @@
-// Keys that are a column of a file: what is written of each type is read as the same value.
+// A column of a file as keys: the text of a value of each type is read as the same value.
 #include "tamis/parquet/key_column.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Column ColumnOf(PhysicalType physical, LogicalType logical = {}, uint32_t width 
   return {.name = "key", .physical = physical, .width = width, .logical = logical};
 }
 
-// That the text, asked of the same column, is the value of these bytes.
+// Expects that the text is the value of these bytes in the same column.
 void ExpectSame(const Column& column, const std::string& text, const std::string& stored) {
   const std::vector<std::string_view> texts = {text};
   const ColumnKeys keys(column, KeyList::Text(texts));
@@ -74,7 +74,7 @@ TEST(KeyColumnTest, NumbersAreReadAsTheSame) {
   for (const Column& column : columns) {
     const bool narrow =
         column.physical == PhysicalType::kInt32 || column.physical == PhysicalType::kFloat;
-    // Years of more than nine digits, and these 400 years before and after, are no dates.
+    // Years of more than nine digits, and the 400 years before and after them, are not dates.
     const bool wide_date = column.logical.kind == Kind::kDate && !narrow;
     for (const uint64_t bits : ManyBits(narrow)) {
       if (wide_date && std::abs(static_cast<double>(static_cast<int64_t>(bits))) > 3e11) continue;
@@ -115,7 +115,7 @@ TEST(KeyColumnTest, BytesAreReadAsTheSame) {
   const std::string sixteen = "\0\xFF"s + "23456789abcdef";
   EXPECT_EQ(TextOfBytes(uuid, sixteen), "00ff3233-3435-3637-3839-616263646566");
   ExpectSame(uuid, TextOfBytes(uuid, sixteen), sixteen);
-  // Of any length, and so not to be asked for, but a list all the same.
+  // Values of any length cannot be queried, but they can be keys of a list.
   const Column any = ColumnOf(PhysicalType::kByteArray, {.kind = Kind::kDecimal, .scale = 2});
   EXPECT_EQ(TextOfBytes(any, "\xFF"s), "-0.01");
   EXPECT_EQ(TextOfBytes(any, "\x04\xD2"s), "12.34");
@@ -140,7 +140,7 @@ TEST(KeyColumnTest, EachValueOnce) {
             (std::vector<std::string_view>{"a", "", "b", "c"}));
 }
 
-// More values than fit into one piece of its memory, in many batches.
+// More values than fit into one block of memory, in many batches.
 TEST(KeyColumnTest, ManyValues) {
   const Folder folder;
   PlainFile file = {.columns = {{"id", PhysicalType::kInt64}, {"name", PhysicalType::kByteArray}}};
@@ -162,7 +162,7 @@ TEST(KeyColumnTest, ManyValues) {
   EXPECT_EQ(names.texts()[1], std::string(900'000, 'b'));
 }
 
-// Gives fewer values than the footer tells of, or bytes where there are numbers.
+// Yields fewer values than the footer states, or bytes in a column of numbers.
 class WrongValues final : public ColumnValues {
  public:
   explicit WrongValues(bool bytes) : bytes_(bytes) {}

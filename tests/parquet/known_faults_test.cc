@@ -1,5 +1,4 @@
-// Files in tests/parquet/writers, whose writers state wrong statistics, and those of the next
-// versions.
+// Files in tests/parquet/writers: from writers with wrong statistics, and from their next versions.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,13 +15,13 @@ namespace tamis::parquet::known_faults_test {
 
 struct WriterFile {
   std::string name;
-  std::vector<std::string_view> there;   // keys that the first row group has
-  std::vector<std::string_view> absent;  // keys that no row group has
+  std::vector<std::string_view> there;   // keys in the first row group
+  std::vector<std::string_view> absent;  // keys in no row group
   bool faulty;
-  size_t skipped;  // row groups that hold none of `absent`, by bounds and numbers of nulls
+  size_t skipped;  // row groups ruled out for `absent` by bounds and numbers of nulls
 };
 
-// The values are in make.py. A fault costs the bounds that it concerns and nothing else.
+// make.py contains the values. A fault disables only the bounds that it concerns.
 const std::vector<WriterFile>& Files() {
   static const std::vector<WriterFile> files = {
       {"polars-1.44.2-decimal", {"-3", "7"}, {"15"}, true, 0},

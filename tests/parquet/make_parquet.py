@@ -1,9 +1,9 @@
-"""Writes the small Parquet files beside it, with Bloom filters of writers other than tamis.
+"""Writes the small Parquet files beside it, with Bloom filters of other writers than tamis.
 
-Usage: make_parquet.py WRITER    (WRITER: duckdb, or pyarrow where it can write Bloom filters)
+Usage: make_parquet.py WRITER    (WRITER: duckdb, or pyarrow if it can write Bloom filters)
 
-For each writer two files: NAME.parquet, and NAME.txt, which says where its filters are and what is
-in its columns. README.md says which versions of the writers made the files that are committed.
+Writes two files per writer: NAME.parquet, and NAME.txt with the places of its filters and the values
+of its columns. README.md states the versions of the writers of the committed files.
 """
 import pathlib
 import struct
@@ -11,12 +11,12 @@ import sys
 
 FOLDER = pathlib.Path(__file__).parent
 DISTINCT = 100
-ROWS = 10 * DISTINCT  # DuckDB makes filters of dictionaries only, and these of what is repeated
+ROWS = 10 * DISTINCT  # DuckDB makes filters only for dictionaries, and dictionaries only for repeated values
 BLOOM_FILTER_OFFSET = 14  # the field of ColumnMetaData in parquet.thrift
 
 
 def values():
-    """The distinct values of both columns: integers of all sizes, strings of lengths up to 34."""
+    """Returns the distinct values of both columns: integers of all sizes, strings of up to 34 letters."""
     ids = [(-1) ** i * i ** 9 for i in range(DISTINCT)]
     words = ["".join(chr(ord("a") + (5 * i + j) % 26) for j in range((i + 2) // 3))
              for i in range(DISTINCT)]
@@ -49,7 +49,7 @@ def write_pyarrow(path):
 
 
 class Compact:
-    """Reads what Thrift's compact protocol has written: structs become dictionaries by field."""
+    """Reads Thrift's compact protocol: structs become dictionaries by field."""
 
     def __init__(self, data, at=0):
         self.data = data
@@ -73,7 +73,7 @@ class Compact:
         return value >> 1 ^ -(value & 1)
 
     def value(self, kind):
-        if kind in (1, 2):  # a boolean field, whose kind is its value
+        if kind in (1, 2):  # a boolean field, whose value is in its kind
             return kind == 1
         if kind == 3:
             return self.byte()
@@ -107,7 +107,7 @@ class Compact:
 
 
 def filters(data):
-    """The name of each column, and the offset and the length of its filter's bytes."""
+    """Yields the name of each column, and the offset and the size of its filter."""
     assert data[-4:] == b"PAR1"
     size = struct.unpack_from("<I", data, len(data) - 8)[0]
     footer = Compact(data, len(data) - 8 - size).struct()
@@ -118,7 +118,7 @@ def filters(data):
         name = b".".join(meta[3]).decode()
         header = Compact(data, meta[BLOOM_FILTER_OFFSET])
         fields = header.struct()
-        # A split block filter of XXH64 hashes, not compressed.
+        # A split-block filter of XXH64 hashes, uncompressed.
         assert [set(fields[i]) for i in (2, 3, 4)] == [{1}, {1}, {1}], fields
         yield name, header.at, fields[1]
 

@@ -1,4 +1,4 @@
-// `tamis parquet info` and `prune`, as a user runs them.
+// `tamis parquet info` and `prune`, as users run them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class ParquetCommandTest : public CommandTest {
     Write("lake/.hidden/c.parquet", "nothing");
   }
 
-  // A row group for each list.
+  // Returns a file with one row group per list.
   static std::string FileOf(const std::vector<std::vector<int64_t>>& groups) {
     MadeFile file;
     for (const std::vector<int64_t>& keys : groups) {
@@ -131,7 +131,7 @@ TEST_F(ParquetCommandTest, InfoSaysWhatFiltersAreWorth) {
   EXPECT_EQ(Sh("tamis parquet info bad.parquet").status, 3);
 }
 
-// What lies behind a link, or has its name in capitals, may hold a key as well.
+// A file behind a link, or with a name in capitals, may also contain a key.
 TEST_F(ParquetCommandTest, FoldersWithLinks) {
   std::filesystem::create_directory(Path("elsewhere"));
   Write("elsewhere/c.PARQUET", FileOf({{1, 2}}));

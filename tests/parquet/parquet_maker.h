@@ -1,4 +1,4 @@
-// Small Parquet files for tests, without data pages: what a pruner reads, and nothing else.
+// Makes small Parquet files for tests. They have no data pages, only the parts that a pruner reads.
 #ifndef TAMIS_TESTS_PARQUET_PARQUET_MAKER_H_
 #define TAMIS_TESTS_PARQUET_PARQUET_MAKER_H_
 
@@ -11,7 +11,7 @@
 
 namespace tamis::parquet {
 
-// Writes Thrift's compact protocol; of fields the numbers ascend.
+// Writes Thrift's compact protocol. The numbers of fields ascend.
 class ThriftWriter {
  public:
   ThriftWriter& I32(int id, int64_t value) { return Integer(id, 5, value); }
@@ -23,7 +23,7 @@ class ThriftWriter {
   ThriftWriter& Structs(int id, const std::vector<ThriftWriter>& elements);
   ThriftWriter& Strings(int id, const std::vector<std::string>& elements);
 
-  // With the stop byte.
+  // Returns the struct with its stop byte.
   std::string bytes() const { return bytes_ + '\0'; }
 
  private:
@@ -49,7 +49,7 @@ struct MadeChunk {
   std::optional<std::string> min = {};
   std::optional<std::string> max = {};
   std::optional<int64_t> nulls = {};
-  std::string filter = {};  // with its header; "" for none
+  std::string filter = {};  // with its header; "": no filter
   bool filter_length = true;
   std::string file_path = {};
   std::string path = {};  // "": the name of the column
@@ -58,14 +58,14 @@ struct MadeChunk {
 
 struct MadeFile {
   std::vector<MadeColumn> columns = {MadeColumn{}};
-  std::vector<std::vector<MadeChunk>> groups;  // a chunk for each column
+  std::vector<std::vector<MadeChunk>> groups;  // one chunk per column
   bool ordered = true;                         // with column_orders
   std::string created_by = "maker";
 
   std::string bytes() const;
 };
 
-// A folder that goes with it.
+// A temporary folder.
 class Folder {
  public:
   Folder();
@@ -80,7 +80,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// Plain-encoded.
+// Returns a value in plain encoding.
 template <typename T>
 std::string Plain(T value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};

@@ -1,9 +1,9 @@
-"""Asks `tamis parquet prune` and DuckDB's own probe the same, on files by pyarrow and by DuckDB.
+"""Compares `tamis parquet prune` with DuckDB's own probe, on files of pyarrow and of DuckDB.
 
 Usage: peers.py FOLDER COMMAND
 
-FOLDER is for files, and for a virtual environment, which is kept for the next time. Status 77: this
-machine cannot have the packages that are needed.
+FOLDER is for files, and for a virtual environment that is kept for the next run. Status 77: the
+required packages are not available.
 """
 import json
 import pathlib
@@ -13,10 +13,10 @@ import venv
 
 PACKAGES = ["pyarrow>=24", "duckdb>=1.3"]
 GROUPS = 3
-DISTINCT = 40  # values in a row group, each of them in many rows, as DuckDB wants it for a filter
+DISTINCT = 40  # values in a row group, each in many rows, because DuckDB then adds a filter
 ROWS = 2048    # in a row group, DuckDB's smallest
 
-# The name of a column, its type in DuckDB, and value i as text. Values of different numbers differ.
+# Column name, type in DuckDB, and value i as text. Different numbers give different values.
 COLUMNS = [
     ("i8", "TINYINT", lambda i: str(i - 120)),
     ("i16", "SMALLINT", lambda i: str(37 * i - 15000)),
@@ -46,7 +46,7 @@ def unavailable(why):
 
 
 def inside_environment(folder):
-    """Starts this again with an interpreter that has the packages, unless it is one."""
+    """Restarts the script with an interpreter that has the packages, unless this one has them."""
     try:
         import duckdb
         import pyarrow.parquet
@@ -70,7 +70,7 @@ def inside_environment(folder):
 
 
 def make_files(duckdb, pyarrow, folder):
-    """The same rows by both; row group g has the values from DISTINCT * g on."""
+    """Writes the same rows with both; row group g has the values from DISTINCT * g on."""
     connection = duckdb.connect()
     selected = []
     for name, kind, value in COLUMNS:
@@ -90,7 +90,7 @@ def make_files(duckdb, pyarrow, folder):
 
 
 def pairs(command, path, column, texts):
-    """Of each row group the indices of the keys that tamis says it may hold, and its outcome."""
+    """Returns, for each row group, the indices of the keys that it may contain, and its outcome."""
     keys = path.with_suffix(".keys")
     keys.write_text("".join(text + "\n" for text in texts))
     done = subprocess.run([command, "parquet", "prune", "-q", "--column", column, "--keys", keys,
@@ -105,7 +105,7 @@ def pairs(command, path, column, texts):
 
 def check(duckdb, connection, command, writer, path, column):
     name, kind, value = column
-    count = DISTINCT * GROUPS + DISTINCT  # the last are in no row group
+    count = DISTINCT * GROUPS + DISTINCT  # the last DISTINCT values are in no row group
     texts = [value(i) for i in range(count)]
     groups = pairs(command, path, name, texts)
     assert len(groups) == GROUPS

@@ -1,4 +1,4 @@
-// Footers without what columns stand for: where everything is stays the same.
+// Footers without logical types: all places stay the same.
 #include <gtest/gtest.h>
 
 #include <string>

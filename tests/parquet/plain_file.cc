@@ -21,7 +21,7 @@ ThriftWriter PagesOf(int type, int encoding, int count) {
   return ThriftWriter().I32(1, type).I32(2, encoding).I32(3, count);
 }
 
-// A ColumnChunk, whose values are appended to the file.
+// Returns a ColumnChunk. Appends its values to the file.
 ThriftWriter Describe(const PlainFile& plain, size_t column, const PlainChunk& chunk,
                       std::string& file) {
   const auto size = [](uint64_t value) { return static_cast<int64_t>(value); };
@@ -37,7 +37,7 @@ ThriftWriter Describe(const PlainFile& plain, size_t column, const PlainChunk& c
   if (chunk.dictionary_bytes > 0) meta.I64(11, size(begin));
   meta.Struct(12, ThriftWriter().I64(3, size(chunk.nulls)));
   if (chunk.dictionary_bytes > 0) {
-    // A plain dictionary, and pages of data that refer to it.
+    // A plain dictionary, and data pages that refer to it.
     meta.Structs(13, {PagesOf(2, 0, 1), PagesOf(0, 8, 4)});
   }
   if (chunk.filter_offset) meta.I64(14, size(*chunk.filter_offset));
@@ -76,7 +76,7 @@ std::string PlainFile::Bytes() const {
 
 uint64_t PlainValues::Read(size_t row_group, size_t column, const Take& take) {
   const ColumnChunk chunk = footer_.Chunk(row_group, column);
-  // A dictionary is Ds, which no first value of these tests is.
+  // The bytes of a dictionary are 'D', and no first value of these tests begins with it.
   std::vector<std::byte> bytes(chunk.compressed_bytes);
   source_->Read(chunk.first_page, bytes);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -94,7 +94,7 @@ uint64_t PlainValues::Read(size_t row_group, size_t column, const Take& take) {
       rest.remove_prefix(sizeof(size) + size);
     }
   }
-  // In batches.
+  // Delivers the values in batches.
   for (size_t i = 0; i < integers.size(); i += 100) {
     take(std::span(integers).subspan(i, std::min<size_t>(100, integers.size() - i)));
   }

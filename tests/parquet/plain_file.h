@@ -1,5 +1,5 @@
-// Parquet files small and simple enough to be decoded by a test: plain values without pages, which
-// no reader but the one here would take, and a footer with all that others take.
+// Makes Parquet files that a test can decode: plain values without pages, which only this reader
+// supports, and a footer with everything that other readers need.
 #ifndef TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
 #define TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
 
@@ -23,7 +23,7 @@ struct PlainChunk {
   std::vector<int64_t> integers = {};     // of INT64 columns
   std::vector<std::string> strings = {};  // of BYTE_ARRAY columns
   uint64_t nulls = 0;
-  // Of a dictionary in front, in which the footer says that all values are.
+  // Size of a dictionary in front, which contains all values according to the footer.
   uint64_t dictionary_bytes = 0;
   std::optional<uint64_t> filter_offset = {};
 };
@@ -32,12 +32,12 @@ struct PlainFile {
   std::vector<std::pair<std::string, PhysicalType>> columns = {};
   std::vector<std::vector<PlainChunk>> row_groups = {};
   bool signed_footer = false;
-  bool other_file = false;  // where its first column is
+  bool other_file = false;  // contains its first column
 
   std::string Bytes() const;
 };
 
-// What reads the values of such a file.
+// Reads the values of such a file.
 class PlainValues final : public ColumnValues {
  public:
   explicit PlainValues(const std::filesystem::path& path)

@@ -1,4 +1,4 @@
-// Which row groups and files are kept, and why.
+// The row groups and files that are kept, with reasons.
 #include "tamis/parquet/pruner.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::string FilterOf(const std::vector<T>& keys, uint64_t bytes = 1024) {
   return ToParquet(filter);
 }
 
-// A chunk of integers with bounds and a filter.
+// Returns a chunk of integers with bounds and a filter.
 MadeChunk ChunkOf(const std::vector<int64_t>& keys) {
   return {.min = Plain(*std::min_element(keys.begin(), keys.end())),
           .max = Plain(*std::max_element(keys.begin(), keys.end())),
@@ -99,7 +99,7 @@ TEST(PrunerTest, AFilterWithoutBitsOfAColumnWithValuesIsADoubt) {
   }
   chunk.nulls = {};  // it may have values
   EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(keys)), Outcome::kDoubt);
-  // The bounds still count. A filter over nulls alone rightly has no bits.
+  // The bounds still rule keys out. The filter of a chunk with only nulls has no bits set.
   const std::vector<int64_t> outside = {5000};
   EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(outside)), Outcome::kBounds);
   const MadeChunk nulls = {.nulls = 1000, .filter = FilterWithoutBits()};
@@ -117,12 +117,12 @@ TEST(PrunerTest, BoundsAndBitsMeanThatThereAreValues) {
   chunk.min = chunk.max = {};
   EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(there)), Outcome::kHits);
   EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(absent)), Outcome::kFilter);
-  chunk.nulls = 3;  // more than there are values
+  chunk.nulls = 3;  // more than the number of values
   chunk.filter.clear();
   EXPECT_EQ(OutcomeOf(chunk, KeyList::Integers(there)), Outcome::kNoFilter);
 }
 
-// fastparquet counts what is not a number among the nulls.
+// fastparquet counts not-a-number as null.
 TEST(PrunerTest, NullsMayBeWhatIsNoNumber) {
   const std::vector<double> keys = {std::nan(""), 5.0};
   for (const Detail detail : {Detail::kGroups, Detail::kCounts, Detail::kPairs}) {
@@ -133,7 +133,8 @@ TEST(PrunerTest, NullsMayBeWhatIsNoNumber) {
   }
 }
 
-// As one that counts no nulls would say it of a column whose rows are null every second time.
+// A writer that does not count nulls as values would state this for a column with a null in every
+// second row.
 TEST(PrunerTest, FewerValuesThanRowsAreADoubt) {
   const std::vector<int64_t> keys = {50};
   const MadeFile file = {.columns = {{.name = "other"}, {.name = "key"}},
@@ -174,7 +175,7 @@ TEST(PrunerTest, FiltersOfEveryMultipleOf32WithAndWithoutTheirLength) {
   }
 }
 
-// Each is kept, and says why.
+// Each is kept, with a reason.
 TEST(PrunerTest, WhatIsInDoubtIsKept) {
   const std::vector<int64_t> keys = {50};
   const KeyList list = KeyList::Integers(keys);
@@ -252,7 +253,7 @@ TEST(PrunerTest, ZerosAndWhatIsNoNumber) {
   }
 }
 
-// All begin with no type known yet.
+// All threads start before any type is known.
 TEST(PrunerTest, ManyThreadsAskAtATime) {
   const std::vector<int64_t> keys = {50, 1001};
   const std::string wide = MadeFile{.groups = {{ChunkOf({1, 50, 100})}}}.bytes();
@@ -279,7 +280,7 @@ TEST(PrunerTest, ManyThreadsAskAtATime) {
   }
 }
 
-// Many files of many groups, of types that differ: what Ask says, from threads, in order.
+// Many files with many groups of different types: Run gives the answers of Ask, in order.
 TEST(PrunerTest, ManyFilesOnManyThreads) {
   const Folder folder;
   std::vector<fs::path> files;
@@ -332,7 +333,7 @@ TEST(PrunerTest, ManyFilesOnManyThreads) {
       }
     }
   }
-  size_t expected = 0;  // but for those of the damaged file
+  size_t expected = 0;  // except keys of the damaged file
   for (const int64_t key : keys) expected += key / 1000 != 20;
   EXPECT_EQ(found.size(), expected);
   EXPECT_EQ(advanced, bytes);

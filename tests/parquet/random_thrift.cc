@@ -58,7 +58,7 @@ void WriteTo(Tree& tree, Bytes& out) {
   Put(out, 0);
 }
 
-// What follows the header of a field of that type, or the element of a list.
+// Returns the bytes behind the header of a field of that type, or of an element of a list.
 Bytes RandomValue(std::mt19937_64& random, uint8_t type, int depth, bool in_list);
 
 Bytes RandomStruct(std::mt19937_64& random, int depth) {
@@ -139,7 +139,8 @@ Bytes RandomValue(std::mt19937_64& random, uint8_t type, int depth, bool in_list
   return out;
 }
 
-// Numbers that are not in `taken`: most in order and close to each other, as writers have them.
+// Returns fields with numbers that are not in `taken`. Most are ordered and close, as in real
+// files.
 Tree RandomFields(std::mt19937_64& random, const std::set<int>& taken, int highest) {
   Tree tree = {.kind = Tree::Kind::kStruct, .fields = {}};
   std::set<int> ids;
@@ -159,7 +160,7 @@ Tree RandomFields(std::mt19937_64& random, const std::set<int>& taken, int highe
   return tree;
 }
 
-// Where its number says, or anywhere.
+// Inserts the field by its number, or anywhere.
 void Place(std::mt19937_64& random, Tree& tree, TreeField field) {
   auto at = std::find_if(tree.fields.begin(), tree.fields.end(),
                          [&](const TreeField& other) { return other.id > field.id; });
@@ -187,7 +188,7 @@ Tree RandomColumnChunk(std::mt19937_64& random) {
       Place(random, meta, IntegerField(15, kI32, static_cast<int64_t>(random() >> 40)));
     }
   }
-  if (Below(random, 10) == 0) {  // what no reader takes for a filter
+  if (Below(random, 10) == 0) {  // not the field of a filter for any reader
     const uint8_t type = static_cast<uint8_t>(1 + Below(random, 13));
     Place(random, meta,
           {15, type, false, {.bytes = RandomValue(random, type, 2, false), .fields = {}}});

@@ -1,6 +1,5 @@
-// Structures of Thrift's compact protocol, made at random and written byte for byte, as a Parquet
-// writer of another day could: with fields of any number, order and type. Knows nothing of the code
-// that it tests.
+// Generates random structures of Thrift's compact protocol, as a future Parquet writer could write
+// them: with fields of any number, order and type. Shares no code with the code under test.
 #ifndef TAMIS_TESTS_PARQUET_RANDOM_THRIFT_H_
 #define TAMIS_TESTS_PARQUET_RANDOM_THRIFT_H_
 
@@ -19,29 +18,29 @@ struct Tree {
 
   Kind kind = Kind::kBytes;
   std::vector<std::byte> bytes = {};  // of kBytes
-  std::vector<TreeField> fields;      // of kStruct, in their order in the file
+  std::vector<TreeField> fields;      // of kStruct, in file order
   std::vector<Tree> structs = {};     // of kStructs
-  bool long_size = false;             // of kStructs: the number is not in the first byte
+  bool long_size = false;             // of kStructs: the size is not in the first byte
 };
 
 struct TreeField {
   int16_t id = 0;
-  uint8_t type = 0;       // of the protocol; 1 and 2 are booleans, which have no bytes
-  bool absolute = false;  // its header has the number and not the difference to the one before
+  uint8_t type = 0;       // of the protocol; 1 and 2 are booleans, which take 0 bytes
+  bool absolute = false;  // the header has the number, not the difference to the previous one
   Tree value;
 };
 
-// Also sets `absolute` of fields that can be written in no other way.
+// Returns the bytes. Sets `absolute` of fields that need it.
 std::vector<std::byte> WriteTree(Tree& tree);
 
-// The FileMetaData of a Parquet file with `row_groups` times `columns` column chunks, among fields
-// that no version of Parquet has. Some chunks have a filter.
+// Returns the FileMetaData of a Parquet file with `row_groups` times `columns` column chunks, and
+// with fields of no version of Parquet. Some chunks have a filter.
 Tree RandomFooter(std::mt19937_64& random, size_t row_groups, size_t columns);
 
-// The ColumnMetaData in such a tree.
+// Returns the ColumnMetaData in such a tree.
 Tree& MetaDataOf(Tree& footer, size_t row_group, size_t column);
 
-// A field of one number, of a type of integers.
+// Returns a field with an integer.
 TreeField IntegerField(int16_t id, uint8_t type, int64_t value);
 
 }  // namespace tamis::parquet

@@ -1,4 +1,4 @@
-// Footers and filters, of files by pyarrow and DuckDB, and of damaged ones.
+// Footers and filters of files from pyarrow and DuckDB, and of damaged files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace tamis::parquet::reader_test {
 using namespace std::string_literals;
 namespace fs = std::filesystem;
 
-// A file of another writer beside this one, and what NAME.txt says of it.
+// A file of another writer beside this file, and the contents of NAME.txt.
 struct RealFile {
   explicit RealFile(const std::string& name)
       : path(fs::path(TAMIS_PARQUET_DIR) / (name + ".parquet")) {
@@ -86,7 +86,7 @@ TEST(ParquetReaderTest, FilesOfOtherWriters) {
   }
 }
 
-// Read, mapped, and in memory at every alignment.
+// The file is read, mapped, and in memory at every alignment.
 TEST(ParquetReaderTest, FiltersHaveTheirKeysWhereverTheyAre) {
   const RealFile real("pyarrow");
   const std::string bytes = ReadFile(real.path);
@@ -179,7 +179,7 @@ TEST(ParquetReaderTest, HeadersThatAreNone) {
   EXPECT_EQ(FromParquet(BytesOf(FilterHeader(64) + std::string(64, 'x'))).bytes(), 64u);
 }
 
-// Of a file as hostile as it likes: an error, or an answer. What is kept is kept for a reason.
+// Expects an error or an answer for any file. Everything kept has a reason.
 void Use(std::span<const std::byte> bytes, const ParquetPruner& pruner) {
   const MemorySource source(bytes);
   const FileAnswer answer = pruner.Ask(source);
@@ -214,8 +214,8 @@ TEST(ParquetReaderTest, ReportsOfColumnsThatCannotBeRead) {
   EXPECT_EQ(cut.find("Not all of its filters can be used: "), 0u) << cut;
 }
 
-// The name of a group is part of the path of each column in it: of so many that all paths together
-// would not fit into memory.
+// The name of a group is part of the path of each of its columns. Here all paths together would not
+// fit into memory.
 TEST(ParquetReaderTest, PathsThatWouldTakeTooMuchMemory) {
   const auto footer_of = [](size_t columns) {
     std::vector<ThriftWriter> schema = {ThriftWriter().Binary(4, "schema").I32(5, 1)};
@@ -245,7 +245,7 @@ TEST(ParquetReaderTest, ChangedBytesEndInAnErrorOrAnAnswer) {
     const ParquetPruner pruner(KeyList::Text(few), {.column = "word", .detail = Detail::kPairs});
     const std::string whole = ReadFile(real.path);
     const uint64_t end = Footer::Read(*OpenSource(real.path)).offset();
-    // Footer and filters alone: the bytes of pages are never read.
+    // Only footer and filters: the bytes of pages are never read.
     const size_t begin =
         static_cast<size_t>(std::min({real.offsets[0], real.offsets[1], end})) - 20;
     std::string bytes = whole;

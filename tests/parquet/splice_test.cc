@@ -1,4 +1,4 @@
-// Entries of filters among the bytes of footers: what is there stays, byte for byte.
+// Adds entries of filters to footers. Existing bytes stay.
 #include "parquet/src/splice.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ Bytes FromHex(const std::string& hex) {
   return bytes;
 }
 
-// What the splice is to make of a footer, from what it is made of.
+// Adds an entry to the tree of a footer, for the expected result of the splice.
 void Add(Tree& footer, const FilterEntry& entry) {
   std::vector<TreeField>& fields = MetaDataOf(footer, entry.row_group, entry.column).fields;
   std::erase_if(fields, [](const TreeField& field) { return field.id == 14 || field.id == 15; });
@@ -72,14 +72,14 @@ TEST(SpliceTest, EveryByteButThoseAddedStaysInRandomFooters) {
   }
 }
 
-// A footer of one chunk, whose ColumnMetaData has these fields.
+// Returns a footer of one chunk whose ColumnMetaData has these fields.
 Bytes FooterAround(const std::string& meta) {
   // Field 4, a list of one struct: field 1, a list of one struct: field 3, a struct.
   return FromHex("491c191c3c" + meta + "00000000");
 }
 
 TEST(SpliceTest, TheHeaderOfTheFieldBehindIsWrittenAgain) {
-  // Field 14 of 3 is 06 behind its header, field 15 of 2 is 04.
+  // Behind the headers, field 14 is 06 for 3, and field 15 is 04 for 2.
   const FilterEntry entry = {0, 0, 3, 2};
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"nothing there", "", "e606 1504"},
@@ -109,20 +109,20 @@ TEST(SpliceTest, WhatCannotBeDoneIsAnError) {
     } catch (const Error& error) {
       return error.code();
     }
-    return ErrorCode::kIo;  // none
+    return ErrorCode::kIo;  // no error
   };
   EXPECT_EQ(code(footer, {{1, 0, 4, 47}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(footer, {{0, 1, 4, 47}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(footer, {{0, 0, 4, 47}, {0, 0, 4, 47}}), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code(footer, {{0, 1, 4, 47}, {0, 0, 4, 47}}), ErrorCode::kInvalidArgument);
-  // Of a chunk whose metadata is encrypted, or in another file.
+  // A chunk whose metadata is encrypted or in another file.
   EXPECT_EQ(code(FromHex("491c191c 3504 00 00 00"), {{0, 0, 4, 47}}), ErrorCode::kCorrupt);
-  // Of types that are not those of Parquet.
+  // Types that differ from Parquet's.
   EXPECT_EQ(code(FromHex("4502 00"), {{0, 0, 4, 47}}), ErrorCode::kCorrupt);
   EXPECT_EQ(code(FromHex("4915 02 00"), {{0, 0, 4, 47}}), ErrorCode::kCorrupt);
   EXPECT_EQ(code(FromHex("491c 1502 00 00"), {{0, 0, 4, 47}}), ErrorCode::kCorrupt);
   EXPECT_EQ(code(FromHex("491c191c 3504 00 00 00"), {{0, 0, 4, 47}}), ErrorCode::kCorrupt);
-  // A signature, for example.
+  // Bytes behind the end, such as a signature.
   Bytes longer = footer;
   longer.push_back(std::byte{0});
   EXPECT_EQ(code(longer, {{0, 0, 4, 47}}), ErrorCode::kCorrupt);
@@ -144,7 +144,7 @@ TEST(SpliceTest, AFooterThatIsCutOffIsAnErrorWhereverItIs) {
   }
 }
 
-// A damaged footer is refused, or one that can be walked comes out.
+// A damaged footer is refused, or the result is a valid footer.
 TEST(SpliceTest, MutationsOfFootersAreErrorsOrStayFooters) {
   std::mt19937_64 random(6);
   size_t spliced = 0;

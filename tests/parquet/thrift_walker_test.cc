@@ -1,4 +1,4 @@
-// Thrift's compact protocol, and what is none.
+// Thrift's compact protocol, and bytes that violate it.
 #include "parquet/src/thrift_walker.h"
 
 #include <gtest/gtest.h>
@@ -76,10 +76,10 @@ TEST(ThriftWalkerTest, SaysWhereFieldsAre) {
   EXPECT_EQ(places.fields[0].end, 5u);  // 64 takes two bytes
   const PlacedField* const text = places.Find(30);
   ASSERT_NE(text, nullptr);
-  EXPECT_EQ(text->field.header_at, 5u);  // of two bytes, as 30 is too far from 1
+  EXPECT_EQ(text->field.header_at, 5u);  // two bytes, because 30 is too far from 1
   EXPECT_EQ(text->field.value_at, 7u);
   EXPECT_EQ(text->end, 10u);
-  EXPECT_EQ(places.fields[2].field.value_at, places.fields[2].end);  // a boolean has no bytes
+  EXPECT_EQ(places.fields[2].field.value_at, places.fields[2].end);  // a boolean takes 0 bytes
   EXPECT_EQ(places.Find(2), nullptr);
   EXPECT_EQ(places.stop_at, bytes.size() - 1);
   EXPECT_EQ(places.last_id, 31);
@@ -115,7 +115,7 @@ TEST(ThriftWalkerTest, WhatDoesNotFitIsRefused) {
   ExpectFailure("\x19" + std::string(100, '\x19'), ThriftWalker::kMaxDepth, "too deep");
 }
 
-// The same number may be there again with others between them, which is in order.
+// A number may repeat with other fields between, if the fields are in order.
 TEST(ThriftWalkerTest, FieldsMayComeInAnyOrder) {
   const std::string bytes = "\x35\x02\x05\x02\x04\x05\x0A\x06\x00"s;
   ThriftWalker walker(BytesOf(bytes));

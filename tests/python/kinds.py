@@ -1,4 +1,4 @@
-"""The classes, and a filter of each, for tests of what all have in common."""
+"""The classes, and a filter of each, for tests of common behavior."""
 import tamis
 
 ERASABLE = [tamis.CuckooFilter8, tamis.CuckooFilter12, tamis.CuckooFilter16,
@@ -7,7 +7,7 @@ MERGEABLE = [tamis.SplitBlockBloomFilter, tamis.BloomFilter, tamis.CountingBloom
 SIZED = [tamis.SplitBlockBloomFilter, tamis.BloomFilter, tamis.CountingBloomFilter,
          tamis.CuckooFilter8, tamis.CuckooFilter12, tamis.CuckooFilter16]
 CLASSES = SIZED + [tamis.ScalableFilter]
-# Filters that never change, and the bits of their fingerprints.
+# Filters that never change, with the bits of their fingerprints.
 BITS = {tamis.FuseFilter8: 8, tamis.FuseFilter12: 12, tamis.FuseFilter16: 16, tamis.FuseFilter32: 32}
 STATIC = list(BITS)
 

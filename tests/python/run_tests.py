@@ -2,8 +2,8 @@
 
 Usage: run_tests.py FOLDER PREFIX COMMAND
 
-FOLDER is for a virtual environment, which is kept for the next time. Status 77: this machine cannot
-have the packages that are needed.
+FOLDER is for a virtual environment, which is kept for the next run. Status 77: the required packages
+are not available.
 """
 import os
 import pathlib
@@ -30,7 +30,7 @@ def unavailable(why):
 
 
 def environment(folder):
-    """The interpreter of a new virtual environment with all packages from PyPI."""
+    """Returns the interpreter of a virtual environment with all packages from PyPI."""
     python = folder / "bin/python"
     if not python.exists():
         try:
@@ -45,7 +45,7 @@ def environment(folder):
 
 
 def copy_of_sources(folder):
-    """The package among the sources of the library: other tests look at the repository meanwhile."""
+    """Copies the package and the library, because other tests use the repository at the same time."""
     shutil.rmtree(folder, ignore_errors=True)
     for part in PARTS:
         target = folder / part
@@ -59,7 +59,7 @@ def copy_of_sources(folder):
 
 
 def check_sdist(python, package, folder):
-    """It has what the wheel is built from, and leaves nothing behind among the sources."""
+    """Checks that the sdist contains all sources of the wheel, and that building it leaves no files behind."""
     code = ("import os, sys; sys.path.insert(0, 'build_backend'); import tamis_build; "
             f"print(tamis_build.build_sdist({str(folder)!r}))")
     subprocess.run([python, "-B", "-c", code], cwd=package, check=True)
@@ -76,7 +76,7 @@ def check_sdist(python, package, folder):
 
 
 def check_find_modules(python, package, folder, variables):
-    """The modules of the library find its packages, and not those in a CMAKE_MODULE_PATH of the user."""
+    """Checks that the find modules of the library take precedence over a CMAKE_MODULE_PATH of the user."""
     modules, build = folder / "modules", folder / "build_modules"
     modules.mkdir(exist_ok=True)
     for name in ("Hiredis", "xxHash"):

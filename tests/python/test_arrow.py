@@ -1,4 +1,4 @@
-"""Columns: Arrow's arrays and streams, of pyarrow, Polars, pandas and DuckDB."""
+"""Columns: Arrow arrays and streams of pyarrow, Polars, pandas and DuckDB."""
 import datetime
 import decimal
 import gc
@@ -136,7 +136,7 @@ def test_times_are_no_integers():
     ns = np.array(["2024-05-17"], "M8[ns]")
     for kind in (tamis.SplitBlockBloomFilter, tamis.live.ConcurrentSplitBlockBloomFilter):
         f = make(kind, 100)
-        assert f.count(ns) == 0  # nothing is in
+        assert f.count(ns) == 0  # the filter is empty
         f.insert(ns.astype("M8[us]").view("i8"))
         for ask in (f.contains, f.select, f.count):
             with pytest.raises(TypeError, match="the keys are times, and those of the filter are "
@@ -256,7 +256,7 @@ def test_a_data_frame_is_its_one_column_and_never_its_labels():
         with pytest.raises(TypeError, match="one column"):
             f.count(several)
 
-    class Frame:  # of a package that is not known here
+    class Frame:  # of an unknown package
         columns, dtypes = ["word"], {"word": str}
 
         def __iter__(self):
@@ -322,7 +322,7 @@ def test_streams_that_use_the_filter():
 
 
 class Lies:
-    """Two capsules of another array than they say."""
+    """Returns capsules of another schema and array than it claims."""
 
     def __init__(self, schema_of, array_of):
         self.schema, self.array = schema_of, array_of
@@ -409,7 +409,7 @@ for name, column, bytes in (
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux counts peaks")
 def test_values_are_not_copied():
-    """By the memory of the process: a copy of the values would be 1, or more."""
+    """Measures the memory of the process: a copy of the values would be 1 or more."""
     done = subprocess.run([sys.executable, "-c", PEAKS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     shares = [line.split(": ") for line in done.stdout.split("\n") if line]

@@ -20,7 +20,7 @@ ASKED = list(range(-50, 300)) + [f"key {i}" for i in range(100)] + [None]
 
 
 def bank_of(members, size=100, **options):
-    """Members c0, c1 ... each of which shares a half of its keys with the next."""
+    """Returns a bank with members c0, c1 ... Each shares half of its keys with the next."""
     bank = tamis.FilterBank(**options)
     for i in range(members):
         bank.add(f"c{i}", range(i * size // 2, i * size // 2 + size))
@@ -32,7 +32,7 @@ def separately(bank):
 
 
 class Model(RuleBasedStateMachine):
-    """A bank beside a filter, and a set of keys, for each member."""
+    """Compares a bank with a filter and a set of keys per member."""
 
     def __init__(self):
         super().__init__()
@@ -227,7 +227,7 @@ def test_counts():
 
 @pytest.mark.parametrize("n", [1, 1000, 300_000])
 def test_filters_of_keys_are_those_of_the_bank(n):
-    """However keys come, the filter is the same, and that of the library."""
+    """The filter does not depend on the layout of the keys, and equals the library's."""
     bank = tamis.FilterBank(fpr=0.003)
     keys = np.arange(n)
     f = bank.new_filter(n)
@@ -271,7 +271,7 @@ def test_false_members():
 
 def test_names():
     bank = tamis.FilterBank()
-    odd = os.fsdecode(b"caf\xe9.log")  # as of a file whose name is no UTF-8
+    odd = os.fsdecode(b"caf\xe9.log")  # like a file name that is not UTF-8
     for i, name in enumerate(["a", "\0", "\U0001f600", odd, 7, np.int64(2**62), 2**64 - 1]):
         bank.add(name, [i])
     assert bank.names == ["a", "\0", "\U0001f600", odd, "7", str(2**62), str(2**64 - 1)]
@@ -523,7 +523,7 @@ def test_two_threads_merge_crosswise():
             try:
                 to.merge(other)
             except ValueError:
-                pass  # it has the name already
+                pass  # it already has the name
 
     threads = [threading.Thread(target=merge, args=pair) for pair in ((a, b), (b, a))]
     for thread in threads:
@@ -544,7 +544,7 @@ def test_a_bank_that_changes_between_batches():
     for call in (bank.contains, bank.select, bank.count_per_member):
         with pytest.raises(RuntimeError, match="changed during the call"):
             call(keys(lambda: bank.add(f"new {len(bank)}", [1])))
-        assert len(call(keys(lambda: bank.members_with(3)))) > 0  # which is no change
+        assert len(call(keys(lambda: bank.members_with(3)))) > 0  # a query is not a change
     f = tamis.SplitBlockBloomFilter(10)
     bank.add("late", keys(lambda: bank.add("meanwhile", f)))
     assert bank.member("late").inserted_count == 500_000 and "meanwhile" in bank

@@ -1,4 +1,4 @@
-"""Filters of tamis.live that many threads change at once: alone against a set, and together."""
+"""Filters of tamis.live that many threads change: one thread against a set, and many threads."""
 import os
 import threading
 
@@ -23,7 +23,7 @@ def plain(cls):
 
 
 def together(work, numbers):
-    """Runs work(number) on a thread for each, all at once."""
+    """Runs work(number) on one thread per number, all at the same time."""
     errors = []
     barrier = threading.Barrier(len(numbers))
 

@@ -1,4 +1,4 @@
-"""Runs the README and all docstrings, and compares the stubs with what is generated."""
+"""Runs the README and all docstrings, and compares the stubs with the generated ones."""
 import doctest
 import inspect
 import os

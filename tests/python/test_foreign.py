@@ -1,4 +1,4 @@
-"""Filters of other libraries: golden files against the keys that they were made of."""
+"""Filters of other libraries: golden files against the keys that they contain."""
 import copy
 import pathlib
 import pickle
@@ -111,7 +111,7 @@ def test_a_key_that_the_format_cannot_have():
     with pytest.raises(tamis.InvalidArgumentError, match="^key 2 is no int"):
         f.insert([1, 2, 2**31, 3])
     assert f.estimated_count() == 0 and 2**31 not in f
-    # Of a later batch the number is not that of the call, and says so.
+    # In a later batch, the message counts from the start of the batch, and states that.
     keys = [7] * 300_000 + [2**31, 8]
     with pytest.raises(tamis.InvalidArgumentError) as caught:
         f.insert(keys)

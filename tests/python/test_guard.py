@@ -1,4 +1,4 @@
-"""tamis.live.CacheGuard: what reaches cache and database, on one thread and on many."""
+"""tamis.live.CacheGuard: the calls of cache and database, on one thread and on many."""
 import gc
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from test_model import KEYS, identity
 
 
 class Database(dict):
-    """A dict that counts who asks it."""
+    """A dict that counts its queries."""
 
     def __init__(self, *items, **named):
         super().__init__(*items, **named)
@@ -166,7 +166,7 @@ def test_inserting():
     with pytest.raises(RuntimeError, match="wait for its end"):
         guard.insert("eve", lambda: live.rebuild(lambda context: tamis.BloomFilter(10)))
     live.insert(["dee"])
-    assert guard.get("dee") is None  # and that is noted
+    assert guard.get("dee") is None  # this miss is cached
     database["dee"] = 4
     assert guard.get("dee") is None
     guard.forget("dee")
@@ -247,7 +247,7 @@ def test_threads_share_one_load():
             got.append(guard.get("ada"))
 
     together(work, range(5))
-    # One that came when the first had landed loads again.
+    # A thread that came after the first load ended loads again.
     assert len(got) == 4 and all(v is value for v in got)
     assert len(loads) + guard.stats().coalesced == 4
 
@@ -285,7 +285,7 @@ def test_an_interrupt_is_raised_in_the_thread_that_it_comes_to_and_another_loads
     interrupted, waiting, lock = [], threading.Event(), threading.Lock()
 
     def interrupt():
-        """Two of the threads, one after the other, while the rest waits."""
+        """Interrupts two of the threads, one after the other, while the others wait."""
         waiting.wait()
         with lock:
             if len(interrupted) == 2:
@@ -390,7 +390,7 @@ def test_cycles_are_collected():
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.dictionaries(KEYS, st.integers(), max_size=20), st.lists(KEYS, max_size=40))
 def test_model(items, asked):
-    """Whatever is asked for, the answers are the database's."""
+    """For every request, the answers equal those of the database."""
     database = {identity(key): value for key, value in items.items()}
     live = tamis.live.Live(tamis.live.ConcurrentBloomFilter(1000))
     live.insert(list(items))

@@ -1,4 +1,4 @@
-"""Objects that raise and lie, classes that are exchanged, threads and children at bad moments."""
+"""Objects that raise or lie, exchanged classes, and threads and forks at bad moments."""
 import ctypes
 import itertools
 import pickle
@@ -18,7 +18,7 @@ import tamis.parquet
 
 
 def run(code):
-    """What a process of its own prints; it must end well."""
+    """Returns the output of a separate process, which must succeed."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True,
                           text=True, timeout=120, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
@@ -65,7 +65,7 @@ def test_what_iter_raises_is_raised(error):
 
 
 class Interrupted:
-    """Raises at the nth look at one of its attributes, whichever that is."""
+    """Raises at the nth access of any of its attributes."""
 
     def __init__(self, nth, error):
         object.__getattribute__(self, "__dict__").update(left=nth, error=error)
@@ -80,7 +80,7 @@ class Interrupted:
 
 class Number(Interrupted):
     def __float__(self):
-        return self.value  # there is none
+        return self.value  # the attribute does not exist
 
 
 LIVE = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(100))
@@ -115,7 +115,7 @@ def test_interrupts_are_raised_whatever_is_looked_at(call, cls, error):
             LOOKS[call](x)
         except error:
             continue
-        except Exception:  # it is no key, nor a number
+        except Exception:  # it is not a key or a number
             pass
         assert object.__getattribute__(x, "__dict__")["left"] > 0, f"look {nth} was interrupted"
         return
@@ -193,7 +193,7 @@ def test_ranges_that_are_none(key_range, error):
     "f.insert(keys)", "f.insert(iter(range(10**7)))", "f.insert(keys, threads=2)",
     "f.insert(iter(range(10**7)), progress=lambda n: None)"])
 def test_threads_that_outlive_the_interpreter(call):
-    """Python ends daemon threads at its end by unwinding their stacks, which C++ does not allow."""
+    """At its end, Python unwinds the stacks of daemon threads, which C++ does not allow."""
     assert run(f"""
         import numpy as np, threading, time, tamis
         f = tamis.SplitBlockBloomFilter(10**6)
@@ -231,8 +231,8 @@ FORK = """
 
 def test_a_child_of_fork_waits_for_no_thread_of_its_parent():
     assert run(FORK.format(call="count")) == "True\nend\n"
-    # The slice of keys that the parent is in takes longer than a fork, but threads may be between
-    # two of them.
+    # The parent's current slice of keys takes longer than a fork, but a thread may be between two
+    # slices.
     assert run(FORK.format(call="insert")) in (
         "True\nend\n", "another thread was changing the filter when this process was forked: it can "
         "be had from a file or its bytes, or from a child that is spawned\nend\n")
@@ -286,7 +286,7 @@ Array._fields_ = [
 
 
 class Damaged:
-    """An array of Arrow that says whatever it is told to."""
+    """An Arrow array with any claimed properties."""
 
     def __init__(self, schema, array):
         self.released = []
@@ -373,11 +373,11 @@ def test_a_dictionary_whose_indices_have_no_format():
 
 @pytest.mark.parametrize("cls", SIZED)
 def test_bad_calls_keep_nothing(cls):
-    """By the counts of references, of which a leak would leave one for each call."""
+    """Counts references: a leak would leave one per call."""
     f = make(cls)
     f.update(range(100))
     state = f.__getstate__()
-    # Made here: literals are shared with whoever has the same, and garbage may let go of them.
+    # Created here, because other code may share literals, and garbage may release them.
     keys = ["-".join([cls.__name__, "text"]), cls.__name__.encode(), 10**6 + len(cls.__name__)]
     objects = [state[0], keys, *keys]
     bad = [*keys, 1.5]

@@ -1,4 +1,4 @@
-"""tamis.live.Live: publishing, rebuilds with changes meanwhile, files that are replaced."""
+"""tamis.live.Live: publishing, rebuilds with concurrent changes, files that are replaced."""
 import contextlib
 import datetime
 import gc
@@ -35,7 +35,7 @@ def test_publishing():
     plain = tamis.BloomFilter(100)
     assert live.publish(plain, age=5) == 2
     plain.add("later")
-    assert "later" not in live.filter  # of a plain one it is a copy
+    assert "later" not in live.filter  # a plain filter is copied
     assert live.status().generation == 2 and 5 <= live.status().age < 1000
     assert type(live.filter) is tamis.live.ConcurrentBloomFilter
     for filter, age, error in ((None, 0, TypeError), (f, -1, ValueError), (f, float("nan"), ValueError),
@@ -120,7 +120,7 @@ def test_erasing_during_a_rebuild():
         assert live.erase([1, 2]) == 2
         return cuckoo(range(10))
 
-    live.rebuild(build)  # without a snapshot it is not known that the source had them
+    live.rebuild(build)  # without a snapshot, the source may lack the keys
     assert live.filter.count(range(10)) == 10 and live.status().skipped_erases == 2
     live.rebuild(build, open_snapshot=lambda: snapshots.append(1))
     assert live.filter.count(range(10)) == 8 and snapshots == [1]
@@ -234,7 +234,7 @@ def test_changes():
 
 
 class Waiting:
-    """A rebuild that goes on until it is let go."""
+    """A rebuild that runs until it is released."""
 
     def __init__(self):
         self.go = threading.Event()
@@ -257,7 +257,7 @@ class Waiting:
     (0, TimeoutError), (1e-9, TimeoutError), (0.01, TimeoutError), (np.float32(0.01), TimeoutError)])
 def test_timeouts(timeout, error):
     with Waiting() as job:
-        for _ in range(2):  # what a wait raises changes nothing
+        for _ in range(2):  # an exception in wait changes nothing
             with pytest.raises(error):
                 job.wait(timeout)
             assert not job.done()

@@ -1,4 +1,4 @@
-"""Bytes, buffers, files, pickle; and filters whose memory is in use elsewhere."""
+"""Bytes, buffers, files, pickle; and filters whose memory is also in use elsewhere."""
 import copy
 import gc
 import mmap
@@ -73,7 +73,7 @@ def test_exported_filters_do_not_change(cls):
         with pytest.raises(BufferError, match="memoryview"):
             call()
     assert bytes(view) == contents
-    assert f.contains(np.arange(1000)).all()  # to ask is no change
+    assert f.contains(np.arange(1000)).all()  # a query is not a change
     with memoryview(f):
         pass
     view.release()
@@ -122,7 +122,7 @@ def test_corrupt_bytes(cls, data):
         with pytest.raises((tamis.CorruptError, tamis.UnsupportedError, tamis.SecretError)) as info:
             read(bytes(whole))
     assert isinstance(info.value, ValueError)
-    # What only looks at the header still answers, whatever the contents are.
+    # Calls that use only the header still answer, whatever the contents are.
     try:
         tamis.frombuffer(bytes(whole), verify=False).contains(np.arange(1000))
     except (tamis.CorruptError, tamis.UnsupportedError, tamis.SecretError):
@@ -232,7 +232,7 @@ def test_other_processes(method):
     context = multiprocessing.get_context(method)
     results = context.SimpleQueue()
     f = filled(tamis.SplitBlockBloomFilter, fpr=1e-6)
-    f.contains(np.arange(5000), threads=2)  # whose threads a child of fork does not have
+    f.contains(np.arange(5000), threads=2)  # its threads do not exist in a child of fork
     data = f.to_bytes()
     memory = shared_memory.SharedMemory(create=True, size=len(data))
     try:
@@ -276,7 +276,7 @@ def test_cycles_are_collected(cls):
     class Owner(bytearray):
         pass
 
-    for _ in range(20):  # some of which begin where no copy is needed
+    for _ in range(20):  # some begin where no copy is needed
         owner = Owner(filled(cls, 5000).to_bytes())
         owner.filter = tamis.frombuffer(owner)
         gone = weakref.ref(owner.filter)

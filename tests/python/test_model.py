@@ -1,4 +1,4 @@
-"""Every class against a set of Python, by any sequence of calls."""
+"""Every class against a Python set, with random sequences of calls."""
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,12 +13,12 @@ KEYS = st.one_of(st.integers(-2**63, 2**64 - 1), st.text(st.characters(codec="ut
 
 
 def identity(key):
-    """Equal for objects that are the same key."""
+    """Returns equal values for objects that are the same key."""
     return key % 2**64 if isinstance(key, int) else key.encode() if isinstance(key, str) else key
 
 
 def forms(keys):
-    """The same keys, as objects that hold several."""
+    """Yields the same keys in different containers."""
     yield list(keys)
     yield (key for key in keys)
     yield np.array(keys + [None], object)[:-1]

@@ -1,4 +1,4 @@
-"""Columns: arrays of NumPy and others with the buffer protocol, and iterables."""
+"""Columns: NumPy arrays and other objects with the buffer protocol, and iterables."""
 import array
 import sys
 
@@ -17,7 +17,7 @@ INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int6
 
 
 def filter_of(keys, cls=tamis.SplitBlockBloomFilter):
-    """With one call for each key."""
+    """Returns a filter, filled with one call per key."""
     f = make(cls, 100_000)
     for key in keys:
         f.add(key)
@@ -100,7 +100,7 @@ def test_mixed_objects():
         f.clear()
         with pytest.raises((TypeError, ValueError)):
             f.insert(bad)
-        assert "new" in f and f.inserted_count == 1  # what came before the error is in
+        assert "new" in f and f.inserted_count == 1  # keys before the error have been inserted
 
 
 @pytest.mark.parametrize("x", [np.array([1.5]), np.array([True]), np.array([1j]),
@@ -184,7 +184,7 @@ def test_insert_if_absent(cls):
     assert f.insert_if_absent(keys, out=out) is out and not out.any()
 
 
-# Every type that NumPy, the standard library and the Arrow packages have arrays of.
+# Every array type of NumPy, the standard library and the Arrow packages.
 EMPTY = [
     [], (), {}, np.array([]), np.array([], object),
     *(np.empty(0, dtype) for dtype in ("?", "f2", "g", "D", "M8[s]", "M8", "m8", "m8[Y]", "S0", "U3", "V4", "i1,f8")),
@@ -234,13 +234,13 @@ def test_erase(cls, threads):
     assert f.inserted_count == 5000
 
 
-# Each way to hand keys over: arrays in place, converted, one by one, by Arrow, in several batches.
+# Every way to pass keys: arrays in place, converted, one by one, Arrow, in several batches.
 HANDED_OVER = {
     "array": np.array, "strided": lambda keys: np.repeat(keys, 2)[::2],
     "int16": lambda keys: np.array(keys, np.int16), "list": list, "iterator": iter,
     "arrow": lambda keys: pa.array(keys),
     "chunks": lambda keys: pa.chunked_array([keys[:7], keys[7:]]),
-    "two forms": lambda keys: iter([*keys, "ada"]),  # of which each is a batch
+    "two forms": lambda keys: iter([*keys, "ada"]),  # two batches
 }
 
 
@@ -257,7 +257,7 @@ def test_erase_refuses_keys_that_are_not_in(cls, how, threads):
         with pytest.raises(tamis.InvalidArgumentError, match="1 of .* nothing was erased.*missing_ok"):
             f.erase(HANDED_OVER[how](keys), threads=threads)
         assert f.to_bytes() == before
-    # The second time such a key would take out another one.
+    # The second copy of such a key would remove another key.
     with pytest.raises(tamis.InvalidArgumentError, match="in the list more often than in the filter"):
         f.erase(HANDED_OVER[how]([*range(1000), *range(500)]), threads=threads)
     assert f.to_bytes() == before

@@ -1,4 +1,4 @@
-"""One key: what is one, which is which, and what is refused."""
+"""One key: objects that are keys, equal keys, and refused objects."""
 import enum
 import uuid
 

@@ -1,4 +1,4 @@
-"""tamis.parquet: filters of pyarrow and DuckDB, of all types, and files and keys that are none."""
+"""tamis.parquet: filters of pyarrow and DuckDB, of all types, and invalid files and keys."""
 import array
 import datetime
 import decimal
@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-# Of each type 3,000 values that differ; value i is asked as it is, and value i + 3000 is in no file.
+# 3,000 different values per type. Value i is queried as it is, and value i + 3000 is in no file.
 TYPES = {
     "int8": (pa.int8(), lambda i: i % 100, 100),
     "int16": (pa.int16(), lambda i: i - 20_000, 0),
@@ -75,7 +75,7 @@ TYPES = {
     "uuid": (pa.uuid(), lambda i: uuid.UUID(int=i << 70), 0),
 }
 COUNT = 3000
-FEW = 60  # so many keys that at 1e-4 there is hardly a false hit
+FEW = 60  # so few keys that false positives are rare at 1e-4
 
 
 def column_of(kind, numbers):
@@ -86,7 +86,7 @@ def column_of(kind, numbers):
 
 
 def file_of(kind, path, cycle):
-    """Even values in the first row group, odd ones in the second, nulls among them."""
+    """Writes even values to the first row group, odd values to the second, and nulls to both."""
     n = cycle or COUNT
     halves = [column_of(kind, [i for i in range(n) if i % 2 == odd]) for odd in (0, 1)]
     with_nulls = []
@@ -114,7 +114,7 @@ def test_keys_of_every_type_are_found(kind, folder):
     if kind not in ("binary", "fixed", "uuid", "decimal9", "decimal38", "time32", "time64"):
         keys["numpy"] = np.array(keys["arrow"].cast(pa.timestamp("us")).to_numpy()
                                  if kind == "timestamp_us" else keys["arrow"].to_numpy(False))
-        if kind != "date32":  # pandas makes timestamps of days
+        if kind != "date32":  # pandas converts days to timestamps
             keys["pandas"] = pd.Series(keys["numpy"])
     if kind not in ("uuid", "fixed", "time32"):
         keys["polars"] = pl.Series(keys["arrow"])
@@ -203,7 +203,7 @@ def test_nothing_but_filters_changes(folder):
             [f.nbytes + 16 if f.nbytes > 1 << 13 else pytest.approx(f.nbytes, abs=17)
              for f in filters]
         for f in filters:
-            # Powers of two, filled as the rate allows.
+            # Sizes are powers of two, filled as far as the rate allows.
             assert f.nbytes & (f.nbytes - 1) == 0 and f.fpr <= 0.01
             assert f.distinct_keys <= f.values
     again = tp.add("new.parquet", "same.parquet", names)
@@ -234,7 +234,7 @@ def test_lists_of_all_shapes(tmp_path_factory, rows, group):
     assert set(zip(pruned.pairs.row_groups, pruned.pairs.keys)) == want
 
 
-# ---- What pruning says
+# ---- Results of pruning
 
 
 @pytest.fixture
@@ -369,7 +369,7 @@ def test_ctrl_c_ends_a_call(lake, call):
     assert done.stdout == "interrupted False\n", done.stderr[-2000:]
 
 
-# ---- What is wrong
+# ---- Errors
 
 
 def test_bad_files(lake):
@@ -484,7 +484,7 @@ def test_bad_options():
 
 
 def test_no_driver_of_a_gpu_is_started(lake):
-    """What the linker looks for, where the library has the CUDA backend."""
+    """Checks the libraries that the linker loads, if the library has the CUDA backend."""
     code = "import tamis.parquet; print(tamis.parquet.prune('lake', 'id', [5], threads=2).paths)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "LD_DEBUG": "libs"}, check=False)
@@ -540,7 +540,7 @@ def test_what_numbers_and_dates_are(folder):
     }.items():
         for these in keys:
             if column == "n" and isinstance(these, list) and 12.3 in these:
-                these = [5]  # 12.3 is no float
+                these = [5]  # 12.3 is not a float
             assert hits(column, these) == 1, (column, these)
     pq.write_table(pa.table({"s": ["a", "b", "c"]}), "s.parquet")
     for these in (["a", None], pd.Series(["a", None]), pd.Series(["a", float("nan")], dtype=object),

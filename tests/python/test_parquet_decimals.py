@@ -1,4 +1,4 @@
-"""tamis.parquet: decimal keys of Arrow are those of a list of Decimal."""
+"""tamis.parquet: decimal keys in Arrow are the same as in a list of Decimal."""
 import decimal
 
 import duckdb
@@ -12,11 +12,11 @@ from test_hostile import Damaged, Schema, integers
 
 import tamis.parquet as tp
 
-# By type: the digits that a value may have.
+# Largest number of digits per type.
 TYPES = {pa.decimal128: 38, pa.decimal256: 76,
          **{getattr(pa, name): digits for name, digits in (("decimal32", 9), ("decimal64", 18))
             if hasattr(pa, name)}}
-# Of the column, in units of 1/10000.
+# Values of the column, in units of 1/10000.
 NUMBERS = [0, 1, -1, 10**4, -5 * 10**4, 10**38 - 1, 1 - 10**38, 2**64, -2**64, 2**96 + 1, -2**126,
            *(7**i for i in range(40)), *(-(11**i) for i in range(36))]
 EXACT = decimal.Context(prec=100)
@@ -28,7 +28,7 @@ def number(unscaled, scale):
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """A column of decimals with a fraction of four digits."""
+    """Writes a column of decimals with four digits after the point."""
     path = tmp_path_factory.mktemp("decimals") / "n.parquet"
     pq.write_table(pa.table({"n": pa.array([number(n, 4) for n in NUMBERS], pa.decimal128(38, 4))}),
                    path.with_suffix(".old"))
@@ -61,7 +61,7 @@ def test_arrow_decimals_are_those_of_a_list(path, data):
 
 
 def test_decimals_without_a_fraction(path):
-    """A negative scale: 10^scale is a factor."""
+    """With a negative scale, 10^scale is a factor."""
     numbers = [number(n, -5) for n in (7, -1, 10**30)]
     assert found(path, pa.array(numbers, pa.decimal128(38, -5))) == found(path, numbers)
 

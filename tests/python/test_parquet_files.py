@@ -1,4 +1,4 @@
-"""Which files and columns tamis.parquet takes."""
+"""Files and columns that tamis.parquet supports."""
 import pyarrow as pa
 import pyarrow.parquet as pq
 

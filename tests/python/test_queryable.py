@@ -1,4 +1,4 @@
-"""All that answers keys has the calls of tamis.Queryable, and all that takes keys those of Changeable."""
+"""Everything that answers keys has the calls of Queryable, and everything that takes keys those of Changeable."""
 import itertools
 import math
 
@@ -94,7 +94,7 @@ def test_description(made):
 
 
 def test_classes_of_different_objects_cannot_be_exchanged():
-    """Else a call would take the object of one class for that of another."""
+    """Otherwise a call would use the object of one class as an object of another."""
     objects = [tamis.SplitBlockBloomFilter(10), tamis.live.ConcurrentBloomFilter(10), MAKERS["guava"](),
                tamis.FilterBank(), tamis.live.Live(), tamis.FuseFilter8([1])]
     for one, other in itertools.permutations(objects, 2):
@@ -103,7 +103,7 @@ def test_classes_of_different_objects_cannot_be_exchanged():
 
 
 def test_errors_say_how_many_keys_are_in():
-    """A string begins another batch, which a filter of integers refuses."""
+    """A string begins a new batch, which a filter of integers refuses."""
     for call in ("insert", "insert_if_absent"):
         made = MAKERS["guava"]()
         with pytest.raises(tamis.InvalidArgumentError, match="^50000 keys are in; of those that follow"):

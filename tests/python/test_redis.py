@@ -1,4 +1,4 @@
-"""tamis.redis on a server that is started here; skipped where there is none."""
+"""tamis.redis on a server that the tests start; skipped if none is installed."""
 import datetime
 import itertools
 import os
@@ -164,7 +164,7 @@ def test_near_copies(f, url):
     assert stale.insert(np.arange(200, 300)) == 100 and stale.contains([250, "no"]) == [True, False]
     assert stale.select(["no", 299]) == [1]
     assert type(stale.snapshot()) is tamis.SplitBlockBloomFilter
-    f.close()  # it has connections of its own
+    f.close()  # the cache has its own connections
     assert 250 in confirmed
     stale.close()
     with pytest.raises(ValueError, match="closed"):
@@ -241,7 +241,7 @@ def test_a_deadline(url):
     last = SplitBlockFilter.create(next(NAMES), 10, url=url,
                                    deadline=datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC))
     assert last.info().deadline == datetime.datetime(2262, 4, 11, tzinfo=datetime.UTC)
-    # Of these times the double in seconds, times 1000, is below the whole number.
+    # For these times, the double in seconds, times 1000, is below the integer.
     for ms in (2_147_485_405_930, 2_147_490_749_489, 2_147_492_682_187):
         assert int(ms / 1000 * 1000) < ms
         with SplitBlockFilter.create(next(NAMES), 10, deadline=ms / 1000, url=url) as exact:
@@ -295,7 +295,7 @@ def test_keys_without_an_answer(f, url):
 
 def test_servers_that_are_not_there():
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and does not listen
+        taken.bind(("127.0.0.1", 0))  # without listening
         nobody = f"redis://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ConnectionError, match="refused") as caught:
             SplitBlockFilter.open("any", url=nobody, retry_for=0.01)

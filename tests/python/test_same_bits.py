@@ -1,4 +1,4 @@
-"""What the tamis command writes is what this package writes, and both read the other's files."""
+"""The tamis command and this package write the same bytes, and read each other's files."""
 import os
 import subprocess
 

@@ -179,7 +179,7 @@ def test_keyed_filters(tmp_path):
 
 
 def keys_with(hashes):
-    """The integers that have these hashes: the inverse of XXH3 for 8 bytes with seed 0."""
+    """Returns the integers with these hashes: the inverse of XXH3 for 8 bytes with seed 0."""
     inverse = np.uint64(pow(0x9FB21C651E98DF25, -1, 2**64))
 
     def turned(x, bits):
@@ -189,7 +189,7 @@ def keys_with(hashes):
     x *= inverse
     x ^= (x >> np.uint64(35)) + np.uint64(8)
     x *= inverse
-    for _ in range(63):  # 64 times are the identity
+    for _ in range(63):  # 64 applications are the identity
         x = x ^ turned(x, 49) ^ turned(x, 24)
     return turned(x ^ np.uint64(0x1CAD21F72C81017C ^ 0xDB979083E96DD4DE), 32)
 
@@ -304,7 +304,7 @@ def test_interrupt_ends_a_build(keys):
 
 
 def test_other_threads_run_while_it_is_built():
-    """With the GIL held, the main thread would wait for all of the build."""
+    """If the build held the GIL, the main thread would wait for the whole build."""
     code = """
         import threading, time, numpy as np, tamis
         keys = np.arange(5_000_000)
@@ -328,7 +328,7 @@ def test_other_threads_run_while_it_is_built():
 
 
 def test_bad_calls_keep_nothing():
-    """A leak would leave one reference for each call."""
+    """A leak would leave one reference per call."""
     keys = ["-".join(["static", "text"]), b"static", 10**6 + 77]
     objects = [keys, *keys]
 

@@ -1,4 +1,4 @@
-"""Several threads, code of Python in the middle of a call, and signals."""
+"""Several threads, Python code inside a call, and signals."""
 import subprocess
 import sys
 import textwrap

@@ -1,4 +1,4 @@
-"""What adds filters: a program of its own, and the command where it was built with Arrow."""
+"""Programs that add filters: a separate one, and the command if it was built with Arrow."""
 import os
 import subprocess
 

@@ -1,10 +1,10 @@
-"""Tests Parquet files with our filters in other programs: pyarrow and DuckDB, of PyPI.
+"""Tests Parquet files with filters of tamis in other programs: pyarrow and DuckDB, from PyPI.
 
 Usage: run_clients.py FOLDER ENVIRONMENT PREFIX COMMAND arrow|none
 
-FOLDER is for what is built, ENVIRONMENT for a virtual environment, which is kept for the next time.
-PREFIX has the installed library. COMMAND is `tamis`, and the last word whether it was built with Arrow.
-Status 77: this machine cannot have the packages that are needed.
+FOLDER is for build outputs, ENVIRONMENT for a virtual environment that is kept for the next run.
+PREFIX has the installed library. COMMAND is `tamis`; the last word states whether it was built with
+Arrow. Status 77: the required packages are not available.
 """
 import os
 import pathlib
@@ -24,7 +24,7 @@ def pyarrow_folder(python):
 
 
 def build(folder, prefix, pyarrow):
-    """The programs that decode values, as a tamis built without Arrow cannot."""
+    """Builds the programs that decode values, because a tamis built without Arrow cannot."""
     subprocess.run(["cmake", "-S", HERE / "add_filters", "-B", folder, f"-Dtamis_ROOT={prefix}",
                     f"-DTAMIS_ROOT={ROOT}", f"-DTAMIS_PYARROW={pyarrow}",
                     "-DCMAKE_BUILD_TYPE=Release"], check=True)
@@ -38,7 +38,7 @@ def main(folder, environment, prefix, command, has_arrow):
         run_tests.unavailable("it needs Python 3.11")
     python = run_tests.environment(pathlib.Path(environment))
     program, key_column = build(folder / "add_filters", prefix, pyarrow_folder(python))
-    # With Arrow the command does the same.
+    # A command built with Arrow does the same.
     programs = [str(program)] + ([f"{command} parquet add"] if has_arrow == "arrow" else [])
     sys.exit(subprocess.run(
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE], cwd=folder,

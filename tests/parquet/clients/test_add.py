@@ -1,4 +1,4 @@
-"""Files to which filters were added, as pyarrow and DuckDB see them."""
+"""Files with added filters, read by pyarrow and DuckDB."""
 import datetime
 import decimal
 import importlib.util
@@ -65,7 +65,7 @@ NESTED = {
 }
 LEAVES = ["tags.list.element", "map.key_value.key", "map.key_value.value", "user.id", "user.name"]
 TABLE = pyarrow.table({**FLAT, **NESTED})
-# How pyarrow may write; a DataPage of either version, with and without dictionaries.
+# Options of pyarrow: both versions of DataPage, with and without dictionaries.
 WRITERS = {
     "default": {},
     "plain": {"use_dictionary": False, "compression": "none", "data_page_version": "2.0"},
@@ -82,7 +82,7 @@ def footer_start(data):
 
 
 def metadata(path):
-    """Without what filters change."""
+    """Returns the metadata without the parts that filters change."""
     whole = parquet.read_metadata(path).to_dict()
     del whole["serialized_size"]
     for group in whole["row_groups"]:
@@ -93,7 +93,7 @@ def metadata(path):
 
 
 def check_unchanged(old, new):
-    """All but the filters is as it was, by the bytes and in the eyes of pyarrow and DuckDB."""
+    """Checks that everything except filters is unchanged: in bytes, in pyarrow and in DuckDB."""
     before, after = old.read_bytes(), new.read_bytes()
     start = footer_start(before)
     assert after[:start] == before[:start]
@@ -108,7 +108,7 @@ def check_unchanged(old, new):
 
 
 def filters_of(path):
-    """The bits of each filter, by row group and column."""
+    """Returns the bits of each filter, by row group and column."""
     data = path.read_bytes()
     start = footer_start(data)
     found = {}
@@ -140,7 +140,7 @@ def test_pyarrow_files(tmp_path, add_filters, writer):
 
 
 def folded(bits, size):
-    """The filter of the same keys in fewer bytes."""
+    """Returns the filter of the same keys in fewer bytes."""
     while len(bits) > size:
         bits = bytes(a | b for i in range(0, len(bits), 64)
                      for a, b in zip(bits[i:i + 32], bits[i + 32:i + 64]))
@@ -164,7 +164,7 @@ def test_filters_are_those_of_pyarrow(tmp_path, add_filters, writer):
         assert folded(bits, size) == folded(expected[name], size), name
         same_size += len(bits) == len(expected[name])
     assert same_size > 30
-    # A filter that is there stays, or is made anew.
+    # An existing filter is kept, or replaced.
     assert add_filters(theirs, columns, new, "--force").returncode == 0
     assert filters_of(new) == expected
     assert add_filters(theirs, columns, new, "--force", "--replace").returncode == 0
@@ -173,7 +173,7 @@ def test_filters_are_those_of_pyarrow(tmp_path, add_filters, writer):
 
 
 def excluded(path, name, value):
-    """For each row group, whether DuckDB finds that the filter of the column excludes the value."""
+    """Returns, for each row group, whether its filter excludes the value according to DuckDB."""
     rows = duckdb.execute("select row_group_id, bloom_filter_excludes from parquet_bloom_probe(?, ?, ?) "
                           "order by 1", [str(path), name, value]).fetchall()
     return [bool(row[1]) for row in rows]
@@ -194,11 +194,11 @@ def test_duckdb_probes_what_is_there(tmp_path, add_filters):
             assert len(found) == ROWS // GROUP
             assert not found[row // GROUP]
             spared += sum(found)
-        assert spared > 20  # of nearly 40 row groups that do not have the value
+        assert spared > 20  # of nearly 40 row groups without the value
 
 
 def row_groups_scanned(tmp_path, query):
-    """How many row groups DuckDB reads for the query, and of how many, by its own profile."""
+    """Returns the number of row groups that DuckDB scans for the query, and of all, from its profile."""
     profile = tmp_path / "profile.json"
     connection = duckdb.connect()
     connection.execute("set enable_profiling = 'json'")
@@ -228,7 +228,7 @@ def test_duckdb_scans_fewer_row_groups(tmp_path, add_filters):
     row = duckdb.execute(f"select id, word from '{old}' offset 9999 limit 1").fetchall()[0]
     for name, value in zip(("id", "word"), row):
         condition = f"{name} = '{value}'"
-        # Values are in no order, so that the smallest and largest of a row group rule out nothing.
+        # Values are unordered, so the smallest and largest of a row group rule out nothing.
         assert row_groups_scanned(tmp_path, f"from '{old}' where {condition}") == (10, 10)
         scanned, groups = row_groups_scanned(tmp_path, f"from '{new}' where {condition}")
         assert groups == 10 and 1 <= scanned <= 2
@@ -271,7 +271,7 @@ def test_what_cannot_be_done(tmp_path, add_filters):
     for columns, options in ((["truth"], []), (["name"], []), (["id"], ["--fpr", "0.7"])):
         done = add_filters(path, columns, new, *options)
         assert done.returncode != 0 and done.stderr
-    # A page that is not what its checksum says.
+    # A page that does not match its checksum.
     parquet.write_table(TABLE, path, write_page_checksum=True, compression="none", use_dictionary=False)
     data = bytearray(path.read_bytes())
     chunk = parquet.read_metadata(path).row_group(0).column(0)

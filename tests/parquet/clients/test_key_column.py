@@ -1,4 +1,4 @@
-"""Keys that are a column of a file by pyarrow: that file holds them all, whatever their type."""
+"""A column of a file as keys: the file contains all of them, whatever their type."""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from test_add import FLAT, GROUP, LEAVES, ROWS, TABLE
 
 HAS_ARROW = os.environ["TAMIS_HAS_ARROW"] == "arrow"
-# Their values may have line ends, which no text file of keys can have.
+# Their values may contain line ends, so no text file of keys can contain them.
 BYTES = {"binary", "fixed"}
 
 
@@ -80,7 +80,7 @@ def test_bytes_of_any_value(file, column):
 
 @pytest.mark.skipif(not HAS_ARROW, reason="the command was built without Arrow")
 def test_keys_of_another_type(tmp_path, file):
-    """A date is the midnight in which it begins, and a number the same in every type."""
+    """A date is the midnight at its start, and a number is the same key in every type."""
     keys = tmp_path / "keys.parquet"
     table = pyarrow.table({"day": TABLE["date"].slice(0, 50), "small": TABLE["int16"].slice(0, 50)})
     parquet.write_table(table, keys)

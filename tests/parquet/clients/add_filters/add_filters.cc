@@ -1,4 +1,4 @@
-// Adds filters as `tamis parquet add` does, where that was built without Arrow.
+// Adds filters like `tamis parquet add`, which may be built without Arrow.
 //
 // Usage: add_filters --column C[,D] [--fpr P] [--force] [--replace] FILE -o NEW
 #include <tamis/error.h>

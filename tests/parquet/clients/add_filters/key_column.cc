@@ -1,4 +1,4 @@
-// Writes the keys of a column of a Parquet file, each with a NUL byte behind it.
+// Writes the keys of a column of a Parquet file, each followed by a NUL byte.
 //
 // Usage: key_column FILE COLUMN (counted from 0)
 #include <tamis/error.h>
