@@ -1,4 +1,4 @@
-// Children of fork.
+// Runs functions in child processes.
 #ifndef TAMIS_TESTS_FORK_UTIL_H_
 #define TAMIS_TESTS_FORK_UTIL_H_
 
@@ -8,18 +8,20 @@
 
 namespace tamis {
 
-// Whether a child may allocate and free while other threads of its parent do. glibc's allocator
-// sees to it; a sanitizer's leaves the child its locks as they were, and the child waits for ever.
+// Whether a child may allocate and free if other threads of its parent were allocating at the time
+// of the fork. With glibc's allocator it may. The allocator of a sanitizer leaves its locks locked
+// in the child, which would then wait forever.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kChildrenMayFree = false;
 #else
 inline constexpr bool kChildrenMayFree = true;
 #endif
 
-// What `child` returns in a child, or 1000 plus the signal that ended it; it has 20 seconds.
+// Runs `child` in a child process and returns its result, or 1000 plus the signal that ended the
+// child. The child has 20 seconds.
 template <typename Child>
 int InChild(const Child& child) {
-  // A thread of the parent that is being started allocates.
+  // Lets threads that the parent has just started finish their allocations.
   if constexpr (!kChildrenMayFree) usleep(20'000);
   const pid_t pid = fork();
   if (pid == 0) {

@@ -33,7 +33,8 @@ extern "C" {
 int openat(int directory, const char* name, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
-  const mode_t mode = va_arg(rest, mode_t);  // junk where there is none, as in the C library
+  // Arbitrary if the caller passed none, as in the C library.
+  const mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
   if (faults != nullptr && faults->openat && Fails(faults->openat(flags))) return -1;
   return static_cast<int>(syscall(SYS_openat, directory, name, flags, mode));

@@ -1,4 +1,4 @@
-// System calls that fail when a test wants them to.
+// Lets tests make system calls fail.
 #ifndef TAMIS_TESTS_SYSTEM_FAULTS_H_
 #define TAMIS_TESTS_SYSTEM_FAULTS_H_
 
@@ -9,9 +9,9 @@
 
 namespace tamis {
 
-// As long as one of these is there, calls that the library makes ask it first: what it returns is
-// the error that they fail with, 0 for none. The linker takes the definitions in system_faults.cc
-// before those of the C library.
+// While an object of this class exists, the library's system calls first call its functions. Each
+// returns the errno with which the call fails, or 0 to let it continue. The linker prefers the
+// definitions in system_faults.cc to those of the C library.
 struct SystemFaults {
   SystemFaults();
   SystemFaults(const SystemFaults&) = delete;
@@ -22,7 +22,7 @@ struct SystemFaults {
   std::function<int()> linkat;
   std::function<int(int fd)> fsync;
   std::function<int()> stat, lstat;
-  // What it returns instead of writing, -1 with errno set; nothing: goes on.
+  // Returns the result of write, -1 with errno set for an error; nullopt lets write continue.
   std::function<std::optional<ssize_t>()> write;
 };
 

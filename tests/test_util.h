@@ -1,4 +1,4 @@
-// What tests share: random keys, sizes at which vector code goes wrong, memory that notices
+// Shared helpers of tests: random keys, sizes around the steps of vector code, memory that detects
 // accesses past its ends, and backends as test parameters.
 #ifndef TAMIS_TESTS_TEST_UTIL_H_
 #define TAMIS_TESTS_TEST_UTIL_H_
@@ -27,12 +27,11 @@
 
 namespace tamis {
 
-// Number of randomly changed inputs that a test gives to a parser. The fuzz targets give it
-// millions.
+// Number of randomly changed inputs that a test gives to a parser. The fuzz targets try millions.
 inline constexpr size_t kMutations = 10'000;
 
 // The output function of SplitMix64 (Steele, Lea and Flood, 2014), a bijection: different x give
-// different keys. Not one of the hashes under test.
+// different keys. It is not one of the hashes under test.
 constexpr uint64_t Mix(uint64_t x) {
   x += 0x9E3779B97F4A7C15;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
@@ -61,7 +60,7 @@ inline bool SameBytes(std::span<const std::byte> a, std::span<const std::byte> b
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-// n random numbers, all different.
+// Returns n random numbers, all different.
 inline std::vector<uint64_t> RandomKeys(size_t n, uint64_t seed) {
   Random random(seed);
   std::vector<uint64_t> keys(n);
@@ -69,7 +68,7 @@ inline std::vector<uint64_t> RandomKeys(size_t n, uint64_t seed) {
   return keys;
 }
 
-// Strings of 0 to 40 random bytes, zero among them.
+// Returns strings of 0 to 40 random bytes. Zero bytes occur.
 inline std::vector<std::string> RandomStrings(size_t n, uint64_t seed) {
   Random random(seed);
   std::vector<std::string> strings(n);
@@ -80,7 +79,7 @@ inline std::vector<std::string> RandomStrings(size_t n, uint64_t seed) {
   return strings;
 }
 
-// Numbers of keys around every vector width, step, word of a bitmap, and length of a pipeline.
+// Numbers of keys around every vector width, batch step, bitmap word and pipeline length.
 inline const std::vector<size_t>& TestSizes() {
   static const std::vector<size_t> sizes = {
       0,   1,   2,   3,   7,   8,   9,   15,  16,  17,  31,  32,  33,  63,  64,  65,   127, 128,
@@ -88,14 +87,14 @@ inline const std::vector<size_t>& TestSizes() {
   return sizes;
 }
 
-// A hash of any kind: a number for its seed, or of which its secret is made.
+// Returns a hash of any kind. `number` is its seed or determines its secret.
 constexpr HashSpec HashOf(HashKind kind, uint64_t number) {
   if (IsKeyed(kind)) return {kind, 0, {number, Mix(number)}};
   return {kind, number};
 }
 
 // Memory that ends before a page that cannot be accessed. Small mappings are kept for later arrays
-// of the same size, because to map and protect pages takes longer than most tests use them.
+// of the same size, because mapping and protecting pages takes longer than most tests use them.
 class GuardedPages {
  public:
   // `bytes`: a multiple of the page size. The contents are arbitrary.
@@ -136,7 +135,7 @@ class GuardedPages {
 
  private:
 #if defined(__SANITIZE_ADDRESS__)
-  static constexpr size_t kMostKept = 0;  // so that an access to an array after its end is found
+  static constexpr size_t kMostKept = 0;  // so that an access to a freed array is detected
 #else
   static constexpr size_t kMostKept = 32;
 #endif
@@ -145,9 +144,9 @@ class GuardedPages {
   inline static std::map<size_t, std::vector<uint8_t*>> kept_;
 };
 
-// n elements, at first zero, that end `slack` elements before a page that cannot be accessed: with
-// slack 0 the first access past the end is a crash. The elements of the slack and all that precedes
-// the array are canaries. Different slacks give different alignments.
+// n elements, initially zero, that end `slack` elements before a page that cannot be accessed. With
+// slack 0 the first access past the end crashes. The slack and everything before the array are
+// canaries. Different slacks give different alignments.
 template <typename T>
 class GuardedArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -162,7 +161,7 @@ class GuardedArray {
   GuardedArray& operator=(const GuardedArray&) = delete;
   ~GuardedArray() { GuardedPages::GiveBack(begin_, accessible_); }
 
-  // For an output: what is not written does not look as if it had been.
+  // For an output. Starts with junk, so that an element that is not written is detected.
   static GuardedArray Output(size_t n, size_t slack) { return GuardedArray(n, slack, kJunk); }
 
   T* data() const { return reinterpret_cast<T*>(begin_ + front_bytes()); }
@@ -202,7 +201,7 @@ class GuardedArray {
   size_t accessible_ = 0;
 };
 
-// How gtest shows a backend, also in the names of parameterized tests.
+// Prints a backend in messages of gtest and in the names of parameterized tests.
 inline void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 struct BackendName {
@@ -211,7 +210,7 @@ struct BackendName {
   }
 };
 
-// Every backend that runs here, against those kernels that are the oracle.
+// Compares every backend that runs on this machine with the portable kernels.
 class BackendTest : public testing::TestWithParam<Backend> {
  protected:
   const Backend& backend() const { return GetParam(); }

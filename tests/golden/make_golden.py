@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the golden files, from core/FORMAT.md alone: a second implementation of the format.
+"""Writes the golden files from core/FORMAT.md alone, as a second implementation of the format.
 
 Usage: make_golden.py DIRECTORY. Needs the module xxhash (Debian: python3-xxhash).
 """
@@ -14,7 +14,7 @@ XXH3, XXH64, SIP13, SIP24 = 1, 2, 3, 4
 
 
 def siphash(rounds, last_rounds):
-    """SipHash-c-d (Aumasson and Bernstein, 2012); `secret` is its key, of 16 bytes."""
+    """Returns SipHash-c-d (Aumasson and Bernstein, 2012). The `secret` is its key of 16 bytes."""
     def hash_of(key, secret):
         k0, k1 = struct.unpack("<QQ", secret)
         v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D,
@@ -51,7 +51,7 @@ def siphash(rounds, last_rounds):
     return hash_of
 
 
-# By hash kind; the second argument is the seed or the secret.
+# Hash kind to function. The second argument of a function is the seed or the secret.
 HASHES = {XXH3: xxhash.xxh3_64_intdigest, XXH64: xxhash.xxh64_intdigest,
           SIP13: siphash(1, 3), SIP24: siphash(2, 4)}
 SECRET = bytes(range(16))
@@ -67,11 +67,11 @@ def strings(n):
     return [bytes((length + i) % 256 for i in range(length)) for length in range(n)]
 
 
-BYTES, INTEGER = 1, 2  # forms of keys
+BYTES, INTEGER = 1, 2  # key types
 
 
-# Name: blocks, hash kind, seed or secret, keys, capacity; in version 2 also the forms of the keys,
-# and whether the secret is in the file.
+# Name: blocks, hash kind, seed or secret, keys, capacity. Version 2 also has the types of the keys, and whether the
+# secret is in the file.
 RECIPES = {
     "split_block_v1_empty": (2, XXH3, 0, [], 1),
     "split_block_v1_one_block": (1, XXH3, 0, integers(10), 10),
@@ -90,8 +90,8 @@ RECIPES = {
 }
 
 
-# Name: fingerprint bits, chunks, buckets of a chunk, hash kind, seed, keys, capacity. Some keys
-# repeat. The fuller tables have keys that others were moved for.
+# Name: fingerprint bits, chunks, buckets of a chunk, hash kind, seed, keys, capacity. Some keys repeat. The fuller
+# tables contain keys for which others were moved.
 CUCKOO_RECIPES = {
     "cuckoo8_v1_empty": (8, 1, 2, XXH3, 0, [], 1),
     "cuckoo8_v1_full": (8, 1, 32, XXH3, 0x0123456789ABCDEF, integers(122), 122),
@@ -106,8 +106,8 @@ MAX_NODES = 1024
 
 
 class Chunk:
-    """Of a cuckoo filter: a list of slots for each bucket. Where a key goes is the library's
-    choice, not the format's: of its two buckets the emptier one, else the first free slot that a
+    """A chunk of a cuckoo filter: a list of slots for each bucket. The library, not the format, chooses the slot of
+    a key: the first free one of the emptier of its two buckets, otherwise the first free slot that a
     breadth-first search over the fingerprints in full buckets finds."""
 
     def __init__(self, bits, num_buckets):
@@ -123,7 +123,7 @@ class Chunk:
         if 0 in self.buckets[emptier]:
             self.buckets[emptier][self.buckets[emptier].index(0)] = fingerprint
             return
-        # Paths: lists of (bucket, slot) whose fingerprints each move on, and the bucket after them.
+        # Each node is a path, a list of (bucket, slot) whose fingerprints each move on, and the bucket after it.
         nodes = [([], bucket), ([], partner)]
         for path, at in nodes:
             for slot, there in enumerate(self.buckets[at]):
@@ -249,7 +249,7 @@ def file_of_version_2(kind, geometry, hash_kind, seed, num_keys, capacity, paylo
     return header + payload + bytes(-len(payload) % 64) + table
 
 
-# `new` is nothing for version 1; else the forms of keys, and whether the secret is in the file.
+# `new` is None for version 1. Otherwise it has the types of the keys, and whether the secret is in the file.
 def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload, new):
     if new is None:
         return file_of_version_1(kind, geometry, hash_kind, seed, len(keys), capacity, payload)
@@ -277,8 +277,8 @@ def cuckoo_file(bits, chunks, buckets, hash_kind, seed, keys, capacity, new=None
     return file_of(kind, (chunks, buckets, 0), hash_kind, seed, keys, capacity, payload, new)
 
 
-# Name: fingerprint bits, shards, segments, segment length, hash kind, seed, keys; and the types of
-# the keys, and whether the secret is in the file.
+# Name: fingerprint bits, shards, segments, segment length, hash kind, seed, keys; and the types of the keys, and
+# whether the secret is in the file.
 FUSE_RECIPES = {
     "fuse8_v2_empty": (8, 1, 1, 4, XXH3, 0, [], ((), False)),
     "fuse8_v2_integers": (8, 1, 20, 64, XXH3, 0, integers(1000), ((INTEGER,), False)),
@@ -303,8 +303,8 @@ def fuse_slots(m, segments, length):
 
 
 def fuse_shard(bits, segments, length, hashes):
-    """Multiplier and slots, which are the library's choice, not the format's: the first multiplier
-    with which the hashes can be peeled, slots with one hash first in, first out."""
+    """Returns the multiplier and the slots, which the library chooses, not the format: the first multiplier
+    with which the hashes can be peeled. Slots with one hash are peeled first in, first out."""
     slots = [0] * ((segments + 2) * length)
     if not hashes:
         return 0, slots
@@ -349,8 +349,8 @@ def fuse_file(bits, shards, segments, length, hash_kind, seed, keys, new):
                    payload, new)
 
 
-# Name: layer kind, hash kind, seed, keys; initial capacity, fpr, growth, tightening, max bytes; and
-# geometry and capacity of each layer, which are the library's choice, not the format's.
+# Name: layer kind, hash kind, seed, keys; initial capacity, fpr, growth, tightening, max bytes; and geometry and
+# capacity of each layer, which the library chooses, not the format.
 COPIES = integers(100)
 COPIES[0:80:2] = [struct.pack("<Q", 1)] * 40
 SCALABLE_RECIPES = {
@@ -385,11 +385,10 @@ SCALABLE_RECIPES = {
 }
 
 
-# `copies` are, in version 2, what the library counts of them: examined, seen, held, and whether
-# they are many.
+# In version 2, `copies` has the library's counts of copied keys: examined, seen, held, and whether they are many.
 def scalable_file(kind, hash_kind, seed, keys, options, layers, new=None, copies=None):
-    # Each key goes into the first layer that has room and does not refuse it. (None of these keys seems
-    # to be in an older Bloom layer; it would go into none.)
+    # Each key goes into the first layer that has room and does not refuse it. The library skips keys that an older
+    # Bloom layer reports as present; no key here is one.
     bits = {2: 8, 3: 12, 4: 16}.get(kind)
     tables = [CuckooTable(bits, *geometry, hash_kind, seed) if bits else None
               for geometry, _ in layers]
@@ -426,8 +425,8 @@ def scalable_file(kind, hash_kind, seed, keys, options, layers, new=None, copies
                                checksum128(vouched_for), *new) + payload
 
 
-# Name: hash kind, seed, fpr; and of each group the blocks, and of each column the name, the keys, the
-# capacity and the form of the keys. One without a name was removed.
+# Name: hash kind, seed, fpr; and for each group the blocks, and for each column the name, the keys, the capacity and
+# the types of the keys. A column without a name was removed.
 BANK_RECIPES = {
     "bank_v2_two_groups": (XXH3, 7, 0.01, [
         (1, [(b"empty", [], 1, ()), (b"strings", strings(30), 40, (BYTES,)),

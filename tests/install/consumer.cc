@@ -1,4 +1,4 @@
-// A user's program: sees public headers only, and links everything that the library needs
+// A user's program: includes only public headers, and links everything that the library needs
 // (hashing, vector kernels, threads).
 #include <tamis/backends.h>
 #include <tamis/live/live.h>
@@ -25,7 +25,7 @@ int main() {
               static_cast<int>(tamis::DefaultBackend().name.size()),
               tamis::DefaultBackend().name.data(), found, keys.size());
 
-  try {  // whatever flags a project is compiled with
+  try {  // must throw whatever flags a project is compiled with
     const tamis::SplitBlockBloomFilter none(
         {.capacity = 1000, .fpr = std::numeric_limits<double>::quiet_NaN()});
     std::printf("a rate that is no number was taken for %g\n", none.expected_fpr());

@@ -1,9 +1,9 @@
-# Installs the build folder BUILD into an empty PREFIX, and looks at what came.
+# Installs the build folder BUILD into an empty PREFIX, and checks the installed files.
 file(REMOVE_RECURSE ${PREFIX})
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}
   COMMAND_ERROR_IS_FATAL ANY)
 
-# Public headers only, whatever the private folders hold.
+# Public headers only, whatever the private folders contain.
 file(GLOB includes RELATIVE ${PREFIX}/include ${PREFIX}/include/*)
 if(NOT includes STREQUAL "tamis")
   message(FATAL_ERROR "include/ has more than tamis: ${includes}")

@@ -8,7 +8,7 @@ folder=$2
 shift 2
 mkdir -p "$folder"
 
-# A static library needs others, with or without --static.
+# A static library needs other libraries, with or without --static.
 variants=plain
 [ "$TAMIS_TYPE" != STATIC_LIBRARY ] || variants="plain --static"
 for variant in $variants; do
@@ -17,7 +17,7 @@ for variant in $variants; do
   flags=$("$PKG_CONFIG" --cflags --libs $option tamis)
   echo "flags: $flags"
 
-  # Where the program finds shared libraries that are in no system folder.
+  # Lets the program find shared libraries that are in no system folder.
   rpath=
   for flag in $flags; do
     case $flag in

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and runs a consumer in C with nothing but the compiler and pkg-config.
-# Usage: pkg_config_c.sh COMPILER SOURCE FOLDER [EMULATOR...]; PKG_CONFIG_PATH leads to tamis_c.pc, LDFLAGS
-# to what the library needs and no system folder has.
+# Usage: pkg_config_c.sh COMPILER SOURCE FOLDER [EMULATOR...]
+# PKG_CONFIG_PATH leads to tamis_c.pc, LDFLAGS to needed libraries that are in no system folder.
 set -eu
 compiler=$1
 source=$2

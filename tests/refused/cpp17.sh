@@ -1,5 +1,5 @@
 #!/bin/sh
-# The first error of every public header that is compiled as C++17 says what tamis needs.
+# Checks that the first error of every public header compiled as C++17 names the C++ version that tamis needs.
 # Usage: cpp17.sh COMPILER ROOT
 set -eu
 compiler=$1
@@ -13,7 +13,7 @@ for header in "$root"/core/include/tamis/*.h "$root"/formats/include/tamis/forma
   "$root"/bank/include/tamis/bank/*.h "$root"/plan/include/tamis/plan/*.h \
   "$root"/live/include/tamis/live/*.h "$root"/redis/include/tamis/redis/*.h \
   "$root"/parquet/include/tamis/parquet/*.h "$root"/cuda/include/tamis/cuda/*.h; do
-  [ "${header##*/}" != version.h ] || continue  # macros alone
+  [ "${header##*/}" != version.h ] || continue  # only macros
   said=$("$compiler" -std=c++17 -fsyntax-only -Wfatal-errors -x c++ "$header" "$@" 2>&1) || true
   case $(echo "$said" | grep 'error: ' | head -n 1) in
     *"tamis needs C++20"*) ;;

@@ -1,12 +1,12 @@
-"""Traces of CUDA in libraries and programs: names of symbols, needed libraries, texts.
+"""Finds traces of CUDA in libraries and programs: names of symbols, needed libraries, texts.
 
-Usage: cuda_traces.py BINARY...        prints them, and fails if there are any
+Usage: cuda_traces.py BINARY...        prints the traces, and fails if there are any
 """
 import pathlib
 import re
 import sys
 
-# A run of printable characters, as `strings` has it, which also finds what symbols are called.
+# A run of printable characters, as `strings` prints it. This also finds the names of symbols.
 TEXT = re.compile(rb"[\x20-\x7e]{4,}")
 TRACE = re.compile(rb"cuda|nvidia|libcu|nv_fatbin|__nv_|cubin", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""Every public header compiles alone: unity builds do not show an include that is missing.
+"""Compiles every public header alone, because a unity build hides a missing include.
 
 Usage: headers_alone.py COMPILER ROOT
 """

@@ -1,4 +1,4 @@
-"""Every rule finds a violation that is planted for it, and accepts the same tree without it.
+"""Checks that every rule finds a violation planted for it, and accepts the same tree without it.
 
 Usage: rules_selftest.py COMPILER NM
 """
@@ -14,7 +14,7 @@ import symbol_rules
 
 PROGRAM = "#include <tamis/tamis.h>\nint main() {\n  return 0;\n}\n"
 
-# A tree that keeps all rules.
+# A tree that follows all rules.
 CLEAN = {
     "core/include/tamis/filters/key.h":
         "#ifndef TAMIS_FILTERS_KEY_H_\n#define TAMIS_FILTERS_KEY_H_\n\n#include <cstdint>\n"
@@ -62,7 +62,7 @@ CLEAN = {
                  f"```cpp\n{PROGRAM}```\n```cpp\nreturn 0;\n```\n",
 }
 
-# Rule, file, content that breaks it.
+# Rule, file, and content that breaks the rule.
 PLANTED = [
     ("includes", "core/include/tamis/a.h", "#include <xxhash.h>\n"),
     ("includes", "core/include/tamis/a.h", "#include <unistd.h>\n"),

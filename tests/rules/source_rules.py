@@ -1,4 +1,4 @@
-"""Rules that the sources of the repository keep; each is a test of ctest.
+"""Rules for the sources of the repository. Each rule is a test of ctest.
 
 Usage: source_rules.py RULE ROOT   prints the violations, and fails if there are any
        source_rules.py --list      prints the names of the rules
@@ -21,13 +21,13 @@ TARGET_INCLUDE = re.compile(
     r'^[ \t]*#[ \t]*define[ \t]+HWY_TARGET_INCLUDE[ \t]+"([^"]*)"', re.MULTILINE)
 CUDA_HEADER = re.compile(
     r"(cuda|cub|thrust|cooperative_groups|nv)/|cuda\w*\.h$|cooperative_groups\.h$|.*\.cuh$")
-# Folders of one person's machine; in pieces, or this file would be found.
+# Folders of one person's machine. They are joined here, so that this file does not match.
 HOMES = "|".join(["home", "root", "Users", "work"])
 MACHINE_PATH = re.compile(rf"(?<![\w.}}])/({HOMES})/[\w.]")
 
 STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
 POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
-# Folders that use core, are in the same library, and keep the order of its rooms.
+# Folders that use core, are in the same library, and follow the order of its folders.
 PARTS = ("bank", "formats", "plan")
 LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
 STR_CAT = r"tamis/detail/str_cat\.h"  # every folder builds messages with it
@@ -40,10 +40,10 @@ LIVE = r"tamis/live/[\w/]+\.h"
 REDIS = r"tamis/redis/\w+\.h"
 PARQUET = r"tamis/parquet/\w+\.h"
 
-# Who may include what (DESIGN: the house). The first that matches decides.
+# The headers that each file may include (docs/DESIGN.md, "Folders"). The first pattern that matches decides.
 ALLOWED = [
     ("core/include/", [STD, CORE]),
-    # Elsewhere nothing is known of the library for JSON.
+    # The only file that includes the JSON library.
     ("core/src/base/json.h", [STD, r"nlohmann/json\.hpp"]),
     ("core/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h"]),
     *((f"{part}/include/", [STD, CORE]) for part in PARTS),
@@ -51,12 +51,12 @@ ALLOWED = [
       for part in PARTS),
     ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"(core|bank|formats)/src/[\w/]+\.h", r"simd/[\w-]+\.h"]),
     ("cuda/include/", [STD, CORE, r"tamis/cuda/\w+\.(h|cuh)"]),
-    # Elsewhere in cuda/ nothing is known of vectors.
+    # The only file in cuda/ that uses vector instructions.
     ("cuda/src/staging.cc", [STD, r"emmintrin\.h", r"cuda/src/\w+\.h"]),
     ("cuda/", [STD, r"cuda_runtime(_api)?\.h", r"tamis/[\w/]+\.(h|cuh)", r"core/src/[\w/]+\.h",
                r"cuda/src/\w+\.h"]),
     ("live/include/", [STD, PUBLIC_CORE, LIVE]),
-    # The bulk loops and the change counts of filters, as the vector and GPU code see them.
+    # These use the bulk loops and the change counts of filters, like the vector and GPU code.
     ("live/src/move_log", [STD, CORE]),
     ("live/src/shared_bits", [STD, CORE, r"core/src/bulk/\w+\.h", r"live/src/\w+\.h"]),
     *((f"live/src/{name}",
@@ -64,7 +64,7 @@ ALLOWED = [
       for name in ("shared_cuckoo", "concurrent_")),
     ("live/", [STD, POSIX, PUBLIC_CORE, LIVE, r"live/src/\w+\.h"]),
     ("redis/include/", [STD, PUBLIC_CORE, REDIS]),
-    # Elsewhere nothing is known of hiredis, nor of TLS.
+    # The only files that include hiredis or OpenSSL.
     ("redis/src/client/tls.cc", [STD, r"hiredis/\w+\.h", r"openssl/ssl\.h", PUBLIC_CORE, r"redis/src/[\w/]+\.h"]),
     *((f"redis/src/client/{name}",
        [STD, POSIX, r"netinet/\w+\.h", r"hiredis/\w+\.h", PUBLIC_CORE, REDIS, r"redis/src/[\w/]+\.h"])
@@ -72,10 +72,10 @@ ALLOWED = [
     ("redis/src/filter/redis_bloom_dump.cc", [STD, PUBLIC_CORE, FORMATS, REDIS, r"redis/src/[\w/]+\.h"]),
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/[\w/]+\.h"]),
     ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
-    # How files are saved, whole or not at all.
+    # Uses the code that saves a file whole or not at all.
     ("parquet/src/add.cc", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h",
                             r"core/src/file/(atomic|temporary)_file\.h"]),
-    # Elsewhere nothing is known of Arrow.
+    # The only folder that includes Arrow.
     ("parquet/arrow/", [STD, r"(arrow|parquet)/[\w/]+\.h", PUBLIC_CORE, PARQUET]),
     ("parquet/", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
     ("bindings/python/src/redis/",
@@ -83,7 +83,7 @@ ALLOWED = [
     ("bindings/python/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, FORMATS, LIVE, PARQUET,
       r"bindings/python/src/[\w/]+\.h"]),
-    # For compilers of C.
+    # Must compile as C.
     ("bindings/c/include/", [r"std(def|int)\.h", C_API]),
     ("bindings/c/", [STD, PUBLIC_CORE, FORMATS, PARQUET, C_API, r"bindings/c/src/\w+\.h"]),
     ("examples/c.c", [r"\w+\.h", C_API]),
@@ -94,7 +94,7 @@ ALLOWED = [
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/((filters|file|engine|bank|live|plan)/)?\w+\.h"]),
-    # Seconds for every file that includes it.
+    # The only file that includes CLI11, which takes seconds to compile.
     ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", STR_CAT, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
@@ -109,18 +109,18 @@ ALLOWED = [
     ("bench/cuda_", [STD, r"cuda_runtime\.h", PUBLIC, r"bench/[\w/]+\.h"]),
     *((prefix, [STD, PUBLIC_CORE, LIVE, r"bench/[\w/]+\.h"])
       for prefix in ("bench/live_", "bench/suite/live_")),
-    # The textbook way on the connections of the same client.
+    # The peers, textbook Redis filters, use the connections of the same client.
     ("bench/redis_", [STD, PUBLIC, r"bench/[\w/]+\.h", r"redis/src/client/(client|slot)\.h"]),
     ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC,
                 r"tamis/detail/kernels\.h", r"bench/[\w/]+\.h"]),
 ]
-# A block of C or C++, and a link or picture, in a page.
+# A block of C or C++, any block, code, and a link or picture, in a page.
 PROGRAM_BLOCK = re.compile(r"^```c(?:pp)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(rf"{BLOCK.pattern}|`[^`\n]*`", BLOCK.flags)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
-# The rooms of core and the parts, and the rooms below each that it may include.
+# The folders ("rooms") of core and the parts, and the lower folders that each may include.
 ROOMS = {
     "base": [],
     "backend": ["base"],
@@ -132,10 +132,10 @@ ROOMS = {
     "plan": ["engine", "filters", "bulk", "file", "backend", "base"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
 }
-# The room of a public header that is not in a folder of that name, by its name below tamis/: the first pattern
-# that matches.
+# The room of a public header that is not in a folder of that name. The first pattern that matches the path below
+# tamis/ decides.
 PUBLIC_ROOMS = [
-    (r"tamis", None),  # the umbrella
+    (r"tamis", None),  # includes everything
     (r"cpp20|hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
     (r"error|unanswered_error|units|version|detail/(hd|siphash|storage|str_cat)", "base"),
     (r"backends?|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
@@ -143,13 +143,13 @@ PUBLIC_ROOMS = [
     (r"layout/bank", "bank"),
     (r"(layout|detail)/\w+", "filters"),
 ]
-# The library prints nothing, so it has no streams to print to.
+# The library prints nothing, so it needs no streams.
 LIBRARY_FORBIDDEN = {"iostream", "print"}
 
 
 def files(root, suffixes, names=frozenset()):
-    """Relative paths of the repository's own files. Build folders, in which there may be a whole system
-    with its processes, are not looked into."""
+    """Returns the relative paths of the repository's own files. Skips build folders, which may contain a whole
+    system with its processes."""
     found = []
     for folder, subfolders, inside in os.walk(root):
         top = pathlib.Path(folder) == root
@@ -201,7 +201,7 @@ def check_includes(root):
 
 
 def room_of(name):
-    """The room of a source of core, or of a header by the name that includes give it."""
+    """Returns the room of a source of core, or of a header by the path in its include."""
     parts = "|".join(PARTS)
     source = re.match(rf"core/src/(\w+)/|({parts})/src/", name)
     if source:
@@ -215,7 +215,7 @@ def room_of(name):
     return None
 
 
-LAYERS = ("base", "kinds", "registry")  # of core/src/filters, the lowest first
+LAYERS = ("base", "kinds", "registry")  # folders of core/src/filters, the lowest first
 
 
 def layer_of(name):
@@ -224,7 +224,7 @@ def layer_of(name):
 
 
 def check_rooms(root):
-    """Includes between the rooms of core and the layers of filters/ point down; kinds include no other kind's."""
+    """Includes between the rooms of core and the layers of filters/ point down; no kind includes another kind."""
     for name in sources(root):
         room = room_of(name)
         if re.fullmatch(r"core/src/[^/]+", name):
@@ -261,7 +261,7 @@ def check_rooms(root):
 
 
 def check_kinds(root):
-    """What is true of all kinds goes through their table; what is true of one is in its folder."""
+    """Code for all kinds uses their table; code for one kind is in the folder of that kind."""
     for name in sources(root):
         if name.split("/")[0] not in (*PARTS, "tools", "bench") and not name.startswith("core/src/"):
             continue
@@ -273,7 +273,7 @@ def check_kinds(root):
 
 
 def check_target_include(root):
-    """Highway includes a source again by the path it names: a wrong one compiles another file."""
+    """Highway includes a source again by the path that it defines: with a wrong path, another file is compiled."""
     for name in sources(root):
         if name.startswith("tests/"):
             continue
@@ -286,7 +286,8 @@ def check_target_include(root):
 
 
 def check_guards(root):
-    """core/include/tamis/hash.h has TAMIS_HASH_H_, core/src/bulk/bulk.h TAMIS_CORE_SRC_BULK_BULK_H_."""
+    """The guard is TAMIS_HASH_H_ in core/include/tamis/hash.h, TAMIS_CORE_SRC_BULK_BULK_H_ in
+    core/src/bulk/bulk.h."""
     for name in sources(root):
         if not name.endswith((".h", ".cuh")) or name.endswith("-inl.h"):
             continue
@@ -306,7 +307,7 @@ def check_ascii(root):
 def check_length(root):
     for name in texts(root):
         if name.startswith("bench/results/"):
-            continue  # measurements, which nobody writes
+            continue  # measurements, which programs write
         lines = (root / name).read_bytes().count(b"\n")
         if lines > MAX_LINES:
             yield f"{name}: {lines} lines, the limit is {MAX_LINES}"
@@ -320,7 +321,7 @@ def check_paths(root):
 
 
 def anchors(text):
-    """What a link to a heading of the page ends in."""
+    """Returns the endings of links to the headings of the page."""
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
             for heading in HEADING.findall(BLOCK.sub("", text))}
 
@@ -329,11 +330,11 @@ def check_links(root):
     """Links inside the repository lead to files and headings that exist."""
     for name in files(root, {".md"}):
         text = read(root, name)
-        # Code has brackets of its own; blanks in its place keep the numbers of lines.
+        # Code may contain brackets. Blanks replace it and keep the line numbers.
         prose = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
         for match in LINK.finditer(prose):
             if re.match(r"\w+:", match[1]):
-                continue  # of another site
+                continue  # another site
             path, _, anchor = match[1].partition("#")
             target = (root / name).parent / path if path else root / name
             where = f"{name}:{line_of(prose, match.start())}: {match[1]}"
@@ -344,7 +345,7 @@ def check_links(root):
 
 
 def check_page_code(root):
-    """C and C++ in the README and in docs/ is text of the programs in examples/, which the tests run."""
+    """C and C++ in the README and in docs/ is copied from the programs in examples/, which the tests run."""
     def stripped(text):
         return "\n" + "".join(f"{line.strip()}\n" for line in text.splitlines())
     programs = [read(root, name) for name in sources(root) if name.startswith("examples/")]
@@ -363,7 +364,7 @@ def check_page_code(root):
 
 
 def check_tables(root):
-    """Strangers choose the keys of many tables, and must not be able to make them collide."""
+    """Other parties choose the keys of many tables, and must not be able to make them collide."""
     for name in sources(root):
         if name.split("/")[0] not in (*LIBRARY, "tools"):
             continue
@@ -373,14 +374,14 @@ def check_tables(root):
                 yield f"{name}:{line_of(text, match.start())}: a table without TableHash"
 
 
-# The only sources that turn bits of keys into rows or bytes: the kernels, what calls them, and the
-# banks of Python, whose answers are tables.
+# The only sources that turn bits of keys into rows or bytes: the kernels, their caller, and the banks of Python,
+# whose answers are tables.
 MAKES_OUTPUTS = {"core/src/backend/portable_kernels.cc", "core/src/bulk/output.cc",
                  "bindings/python/src/queries/bank_lookups.cc"}
 
 
 def check_outputs(root):
-    """Everything that answers keys is a Queryable, which has all outputs from one place."""
+    """Every class that answers keys is a Queryable, which produces all outputs in one place."""
     for name in sources(root):
         if name.split("/")[0] not in (*LIBRARY, "tools") or name.startswith(("simd/", "core/include/")) or (
                 name in MAKES_OUTPUTS):
@@ -396,7 +397,7 @@ NUMBER_IN_SUM = re.compile(r"\+\s*std::to_string\(|"
 
 
 def check_messages(root):
-    """Texts of several pieces are built by StrCat, which allocates once."""
+    """StrCat builds texts of several pieces, with one allocation."""
     for name in sources(root):
         if name.split("/")[0] not in (*LIBRARY, "cuda", "tools"):
             continue
@@ -406,7 +407,7 @@ def check_messages(root):
 
 
 def check_sizes(root):
-    """A large file in tests/ is the output of a test that was committed by mistake."""
+    """A large file in tests/ is a test's output that was committed by mistake."""
     for path in (root / "tests").rglob("*"):
         if path.is_file() and path.stat().st_size > MAX_BYTES:
             yield f"{path.relative_to(root).as_posix()}: {path.stat().st_size} bytes, at most {MAX_BYTES}"

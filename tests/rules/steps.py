@@ -1,4 +1,4 @@
-"""Every kind, format, command and output has the steps with a star of the lists in docs/DESIGN.md.
+"""Checks that every kind, format, command and output has the starred steps of the lists in docs/DESIGN.md.
 
 Usage: steps.py ROOT
 """
@@ -15,7 +15,7 @@ def text(*paths):
 
 
 def kinds():
-    """(name, number) of every kind: kCuckoo8 = 2 is cuckoo8, kSplitBlock = 1 is split-block."""
+    """Yields (name, number) of every kind: kCuckoo8 = 2 is cuckoo8, kSplitBlock = 1 is split-block."""
     body = re.search(r"enum class FilterKind : uint32_t \{(.*?)\}", text("core/include/tamis/file/file.h"), re.S)[1]
     for enumerator, number in re.findall(r"k(\w+) = (\d+)", body):
         yield re.sub(r"(?<!^)([A-Z])", r"-\1", enumerator).lower(), int(number)
@@ -26,7 +26,7 @@ def formats():
 
 
 def commands():
-    """"bank build" for the command `tamis bank build`."""
+    """Yields "bank build" for the command `tamis bank build`."""
     for path in sorted([*ROOT.glob("tools/commands/*.cc"), *ROOT.glob("tools/redis/*.cc")]):
         group = next((g for g in ("bank", "parquet") if path.stem.startswith(g)), "")
         group = "redis" if path.parent.name == "redis" else group
@@ -35,7 +35,7 @@ def commands():
 
 
 def outputs():
-    """Bits, Bytes ... of Output, with the number that C has for each."""
+    """Returns (number, name) of every Output, such as (1, "Bits"). The C library uses these numbers."""
     types = re.search(r"enum class Type : uint8_t \{(.*?)\}", text("core/src/bulk/output.h"))[1]
     return list(enumerate(re.findall(r"k(\w+)", types), 1))
 
@@ -61,7 +61,7 @@ def missing_of_format(name):
     family = {"redisbloom": "redis_bloom", "redisbloom-cf": "redis_bloom"}.get(name, name.split(":")[0])
     if not list(ROOT.glob(f"tests/golden/{family}/*")):
         yield f"step 3: tests/golden/{family} has no file"
-    if family not in text("tests/queryable/holders.cc") and family != "milvus":  # blocks, as those of core
+    if family not in text("tests/queryable/holders.cc") and family != "milvus":  # has blocks like those of core
         yield f"step 3: tests/queryable/holders.cc has no {family}"
     if not re.search(family.replace("_", ""), text("tests/fuzz/fuzz_*.cc").replace("_", ""), re.I):
         yield f"step 4: no fuzz target has {family}"

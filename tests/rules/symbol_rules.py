@@ -1,4 +1,4 @@
-"""The library never prints, exits or aborts: its objects may not ask the linker for what does.
+"""The library never prints, exits or aborts: its objects must not refer to functions that do.
 
 Usage: symbol_rules.py NM OBJECT...        (an object, an archive, or @FILE with one per line)
 """
@@ -6,8 +6,8 @@ import re
 import subprocess
 import sys
 
-# As nm names them, C++ names mangled. Formatting into memory (snprintf) is fine, and so is
-# std::terminate, which noexcept functions and std::thread refer to.
+# Names as nm prints them, C++ names mangled. Formatting into memory (snprintf) is allowed, and so is std::terminate,
+# which noexcept functions and std::thread refer to.
 FORBIDDEN = re.compile(
     r"""
     abort | exit | _exit | _Exit | quick_exit | raise | __assert_fail | __assert

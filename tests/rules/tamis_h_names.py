@@ -1,4 +1,4 @@
-"""tamis.h declares few names in namespace tamis. Prints the names, and fails if there are more than LIMIT.
+"""Checks that tamis.h declares few names in namespace tamis. Prints them, and fails if there are more than LIMIT.
 
 Usage: tamis_h_names.py ROOT
 
@@ -18,7 +18,7 @@ NO_NAMES = {"NamespaceDecl", "UsingDirectiveDecl", "LinkageSpecDecl", "StaticAss
 
 
 def trees(include_folder, compiler):
-    """The namespaces tamis of a file that includes tamis.h, as clang prints them: one JSON object after the other."""
+    """Yields the namespaces tamis of a file that includes tamis.h, as clang prints them: a series of JSON objects."""
     command = [compiler, "-std=c++20", "-fsyntax-only", "-I", str(include_folder), "-Xclang", "-ast-dump=json",
                "-Xclang", "-ast-dump-filter=tamis", "-x", "c++", "-"]
     done = subprocess.run(command, input="#include <tamis/tamis.h>\n", stdout=subprocess.PIPE, text=True, check=True)

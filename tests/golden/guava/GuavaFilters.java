@@ -1,4 +1,4 @@
-// In this package, as the 32-bit strategy is private to it.
+// This package has access to the 32-bit strategy, which is package-private.
 package com.google.common.hash;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -19,15 +19,16 @@ import java.util.function.LongFunction;
 /**
  * Filters of Guava for the tests of tamis::GuavaBloomFilter.
  *
- * <p>{@code golden DIR} writes the golden files; {@code make DIR} larger filters of every funnel and
- * strategy; {@code ask DIR} answers for a million keys of each filter in DIR, as bits; {@code time N}
- * says how long N lookups of longs take. The keys are those of tests/formats/guava_test_keys.h.
+ * <p>{@code golden DIR} writes the golden files. {@code make DIR} writes larger filters of every
+ * funnel and strategy. {@code ask DIR} writes the answers to a million keys of each filter in DIR, as
+ * bits. {@code time N} prints how long N lookups of longs take. The keys are those of
+ * tests/formats/guava_test_keys.h.
  */
 public final class GuavaFilters {
   private static final int INSERTED = 100_000;
   private static final int ASKED = 1_000_000;
 
-  /** A funnel, and the keys that it is tested with, by number. */
+  /** A funnel, and its test keys by number. */
   private static final class Keys<T> {
     final Funnel<? super T> funnel;
     final LongFunction<T> key;
@@ -143,7 +144,7 @@ public final class GuavaFilters {
     }
   }
 
-  /** Whose time is that of the processor: other work is no part of it. */
+  /** Timed by the CPU time of the process, so that other processes do not count. */
   private static final ThreadMXBean THREAD = ManagementFactory.getThreadMXBean();
 
   private static void time(int n) {
@@ -155,7 +156,7 @@ public final class GuavaFilters {
       for (int capacity : new int[] {100_000, 10_000_000}) {
         BloomFilter<Long> filter =
             BloomFilter.create(Funnels.longFunnel(), capacity, 0.01, strategy);
-        // Half of the keys that are asked.
+        // Half of the queried keys.
         for (int i = 0; i < Math.min(n, capacity) / 2; i++) {
           filter.put(keys[2 * i]);
         }

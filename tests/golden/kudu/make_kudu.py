@@ -10,7 +10,7 @@ CELLS = {"int8": 1, "int16": 2, "int32": 4, "int64": 8}
 
 
 def key(kind, i):
-    """Key i of a type, as tests/formats/kudu_test_keys.h has it."""
+    """Returns key i of a type, as in tests/formats/kudu_test_keys.h."""
     if kind in CELLS:
         x = (i + 0x9E3779B97F4A7C15) & MASK
         x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & MASK

@@ -10,7 +10,7 @@ SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B,
 
 
 def blocks(count, keys):
-    """Blocks of the keys, by XXH64 with seed 0."""
+    """Returns the blocks that contain the keys, with XXH64 and seed 0."""
     words = [0] * (8 * count)
     for key in keys:
         h = xxhash.xxh64_intdigest(key)
@@ -21,7 +21,7 @@ def blocks(count, keys):
 
 
 def ordered(number):
-    """A positive number as 8 bytes in whose order numbers are."""
+    """Encodes a positive number as 8 bytes that sort as the numbers do."""
     return bytes([struct.pack(">d", number)[0] | 0x80]) + struct.pack(">d", number)[1:]
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the golden files of Milvus into its folder, by pymilvus."""
+"""Writes the golden files of Milvus into its folder, with pymilvus."""
 import pathlib
 
 from pymilvus import BloomFilterBuilder, build_bloom_filter
 
 
 def integer(i):
-    """Key i, as tests/formats/block_formats_test.cc has it: Mix, as a signed number."""
+    """Returns key i, as in tests/formats/block_formats_test.cc: Mix, as a signed number."""
     x = (i + 0x9E3779B97F4A7C15) % 2**64
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64

@@ -19,17 +19,17 @@ import org.apache.spark.util.sketch.IncompatibleMergeException;
 /**
  * Filters of Spark for the tests of tamis::SparkBloomFilter.
  *
- * <p>{@code golden DIR} writes the golden files; {@code make DIR} larger filters of every sort of
- * key, version and seed; {@code ask DIR} answers for a million keys of each filter in DIR, as bits;
- * {@code merges DIR} which filters merge, and to how many bits; {@code time N} says how long N
- * lookups of longs take. The keys are those of tests/formats/spark_test_keys.h.
+ * <p>{@code golden DIR} writes the golden files. {@code make DIR} writes larger filters of every sort
+ * of key, version and seed. {@code ask DIR} writes the answers to a million keys of each filter in DIR,
+ * as bits. {@code merges DIR} prints which filters merge, and to how many bits. {@code time N} prints
+ * how long N lookups of longs take. The keys are those of tests/formats/spark_test_keys.h.
  */
 public final class SparkFilters {
   private static final int INSERTED = 100_000;
   private static final int ASKED = 1_000_000;
   private static final int SEED = -559038737;
 
-  /** By sort, the keys that it is tested with, by number. */
+  /** A sort of key, and its test keys by number. */
   private static final Map<String, LongFunction<Object>> KEYS = new LinkedHashMap<>();
 
   static {
@@ -95,7 +95,7 @@ public final class SparkFilters {
     }
   }
 
-  /** create(Version, long, long, int), which Spark has since 4.1; before, all filters are V1. */
+  /** create(Version, long, long, int), which Spark has had since 4.1. Before, all filters are V1. */
   private static final Method CREATE = createWithVersion();
 
   private static Method createWithVersion() {
@@ -212,7 +212,7 @@ public final class SparkFilters {
     Files.writeString(folder.resolve("merges"), lines.toString());
   }
 
-  /** Whose time is that of the processor: other work is no part of it. */
+  /** Timed by the CPU time of the process, so that other processes do not count. */
   private static final ThreadMXBean THREAD = ManagementFactory.getThreadMXBean();
 
   private static void time(int n) {
@@ -223,7 +223,7 @@ public final class SparkFilters {
     for (Variant variant : variants()) {
       for (int capacity : new int[] {100_000, 10_000_000}) {
         BloomFilter filter = variant.make(capacity, 0.01);
-        // Half of the keys that are asked.
+        // Half of the queried keys.
         for (int i = 0; i < n / 2; i++) {
           if (i < capacity / 2) {
             filter.putLong(keys[2 * i]);

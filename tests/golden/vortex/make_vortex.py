@@ -10,7 +10,7 @@ SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B,
 
 
 def blocks(count, keys):
-    """Blocks of the keys, by XXH3-64 with seed 0."""
+    """Returns the blocks that contain the keys, with XXH3-64 and seed 0."""
     words = [0] * (8 * count)
     for key in keys:
         h = xxhash.xxh3_64_intdigest(key)
@@ -22,7 +22,7 @@ def blocks(count, keys):
 
 if __name__ == "__main__":
     folder = pathlib.Path(__file__).parent
-    # The one of a test of Vortex itself.
+    # The filter in a test of Vortex itself.
     (folder / "vortex.sbbf").write_bytes(blocks(1, [b"vortex"]))
     (folder / "vortex.options").write_bytes(struct.pack("<II", 1, 0))
     (folder / "int64.sbbf").write_bytes(blocks(3, [struct.pack("<q", 7 * i - 50)

@@ -1,4 +1,4 @@
-/* A user's program in C: sees what is installed, and links one library. */
+/* A user's program in C: includes installed headers, and links one library. */
 #include <stdio.h>
 #include <tamis/c.h>
 

@@ -1,4 +1,4 @@
-// A user's program that links tamis::redis, and all that this needs. No server is asked.
+// A user's program that links tamis::redis and everything it needs. It connects to no server.
 #include <tamis/error.h>
 #include <tamis/redis/split_block_filter.h>
 
