@@ -1,4 +1,4 @@
-"""Chromium without a window, driven by the DevTools protocol over a pipe: no driver, no port."""
+"""Drives Chromium without a window by the DevTools protocol over a pipe. Needs no driver and no port."""
 import base64
 import json
 import os
@@ -10,14 +10,14 @@ import time
 
 
 class Browser:
-    """One page at a time. `complaints`: what was said on the console, errors among it; `requests`:
-    all addresses that were asked for."""
+    """One page at a time. `complaints`: messages and errors on the console. `requests`: all requested
+    addresses."""
 
     def __init__(self, program):
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
-        # It reads from 3 and writes to 4, which may be taken here.
+        # Chromium reads from 3 and writes to 4, which this process may already use.
         shell = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
         self._process = subprocess.Popen(
             ["sh", "-c", shell, program, "--headless", "--no-sandbox", "--disable-gpu",
@@ -97,8 +97,8 @@ class Browser:
                 return answer["result"]
 
     def open(self, page, mark=""):
-        """A file, anew, with what stands behind # in the address."""
-        self._go("about:blank")  # or another mark would not load it
+        """Loads a file again, with `mark` after # in the address."""
+        self._go("about:blank")  # otherwise another mark would not load the page
         self.complaints, self.requests = [], []
         self._go(pathlib.Path(page).as_uri() + (f"#{mark}" if mark else ""))
         self.drawn()
@@ -111,13 +111,13 @@ class Browser:
             self._note(self._message(deadline))
 
     def drawn(self):
-        """Waits until what was asked for is on the screen."""
+        """Waits until pending changes are on the screen."""
         if not self._scripts:
-            return  # nothing would call back
+            return  # no script would call back
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def run(self, script):
-        """The value of an expression in the page."""
+        """Returns the value of an expression in the page."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True,
                            awaitPromise=True)
         if "exceptionDetails" in answer:
@@ -130,12 +130,12 @@ class Browser:
         self.drawn()
 
     def prefer(self, theme):
-        """"light" or "dark", as the system would."""
+        """Sets the theme of the system, "light" or "dark"."""
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": theme}])
 
     def scripts(self, allowed):
-        """Whether pages that are opened from now on may run theirs."""
+        """Sets whether pages opened from now on may run scripts."""
         self._scripts = allowed
         self.call("Emulation.setScriptExecutionDisabled", value=not allowed)
 
@@ -146,6 +146,6 @@ class Browser:
         self.drawn()
 
     def shot(self, path, whole=True):
-        """Of the whole page, or of what fits the screen."""
+        """Writes a screenshot of the whole page, or of the part that fits the screen."""
         answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         pathlib.Path(path).write_bytes(base64.b64decode(answer["data"]))

@@ -1,4 +1,4 @@
-"""bench/commit.cmake: the commit of a tree of git, and of nothing else.
+"""bench/commit.cmake returns the commit of a git tree, and nothing for other folders.
 
 Usage: commit_test.py CMAKE FOLDER_OF_BENCH
 """
@@ -42,7 +42,7 @@ class Commit(unittest.TestCase):
         self.assertRegex(self.commit(tree), "^[0-9a-f]{12}$")
         (tree / "a").write_text("b")
         self.assertRegex(self.commit(tree), "^[0-9a-f]{12}-dirty$")
-        # A release in the repository of somebody else has not the commit of that.
+        # A release inside another project's repository does not have that repository's commit.
         (tree / "tamis").mkdir()
         self.assertEqual(self.commit(tree / "tamis"), "")
 

@@ -1,4 +1,4 @@
-"""A tiny run of tamis-bench, a page of it, and the page in a browser.
+"""Runs a tiny tamis-bench, makes a page of the results, and opens the page in a browser.
 
 Usage: end_to_end.py TAMIS_BENCH TAMIS_REPORT WORK_FOLDER [BROWSER]
 """
@@ -11,7 +11,7 @@ import tempfile
 
 from browser import Browser
 
-# How many plots can be seen, on both scales, and whether the search works.
+# The number of visible plots on both scales, and whether the search works.
 PROBE = """(() => {
   const seen = () => Array.from(document.querySelectorAll(".machines svg"))
       .filter((plot) => plot.getBoundingClientRect().width > 100).length;
@@ -25,8 +25,8 @@ PROBE = """(() => {
           document.querySelectorAll("#bars li").length];
 })()"""
 
-# The width of the page, of each table whether it scrolls and has a hint that can be seen, and the
-# smallest label of a plot in pixels.
+# The width of the page; for each table whether it scrolls and has a visible hint; the smallest label of a plot in
+# pixels.
 WIDTHS = """({
   page: document.documentElement.scrollWidth,
   tables: Array.from(document.querySelectorAll(".wide"))
@@ -51,7 +51,7 @@ def run(command, **options):
 
 
 def check_width(browser, page, width):
-    """How many tables are wider than the screen; each says so, and plots can be read."""
+    """Returns how many tables are wider than the screen. Each must have a hint, and plots must be readable."""
     browser.resize(width)
     browser.open(page)
     found = browser.run(WIDTHS)
@@ -81,7 +81,7 @@ def main(bench, report, work, browser=""):
     with tempfile.TemporaryDirectory(dir=work) as name:
         folder = pathlib.Path(name)
         results, page = folder / "a.json", folder / "a.html"
-        # Small filters, so that the sizes of all caches are there and take a moment.
+        # Small filters, so that all cache sizes are measured and take little time.
         run([bench, "--quick", "--max-bytes", "2M", "--benchmark_repetitions=2",
              "--benchmark_min_time=0.0005", "--out", results])
         data = json.loads(results.read_text())
@@ -96,7 +96,7 @@ def main(bench, report, work, browser=""):
         for (_, _, beside), one in small.items():
             assert len(one["p99_ns"]["samples"]) == 2, one["name"]
             assert (one["p99_over_alone"] is None) == (beside == "nothing"), one["name"]
-        # The report checks the file against the schema.
+        # The report validates the file against the schema.
         markdown = run([report, results, "--format", "markdown"]).stdout
         assert "split_block: contains" in markdown
         assert "p99 / alone" in markdown

@@ -1,5 +1,6 @@
-"""The way that bench/gpu.sh takes, with programs in place of nvidia-smi, nvcc, CMake and what these
-would build. Usage: gpu_script_test.py BENCH_FOLDER
+"""Tests the steps of bench/gpu.sh with fakes of nvidia-smi, nvcc, CMake and the programs that these build.
+
+Usage: gpu_script_test.py BENCH_FOLDER
 """
 import json
 import os
@@ -14,8 +15,8 @@ import unittest
 
 SCRIPT = pathlib.Path(sys.argv.pop(1)) / "gpu.sh"
 
-# What stands in for a program fails if its arguments match FAKE_FAIL. A benchmark goes on for ever if
-# its sizes match FAKE_SLEEP, and until all time is over, by a clock in a file, if FAKE_LATE.
+# A fake program fails if its arguments match FAKE_FAIL. A fake benchmark never ends if its sizes match FAKE_SLEEP. If
+# they match FAKE_LATE, it moves the clock, a file, to after the end of all time, and exits as timeout does.
 FAKE = r"""#!/bin/sh
 echo "{name} $*" >>"$FAKE_LOG"
 matches() {{ [ -n "$1" ] && printf '%s' "{name} $2" | grep -Eq -- "$1"; }}
@@ -166,7 +167,7 @@ class GpuScript(unittest.TestCase):
         self.assertIn(f"-DTAMIS_CUDA_PEERS={peers}", calls)
         self.assertIn("--target tamis_bench_peer_cuco\n", calls)
         self.assertIn("--target tamis_bench_peer_cuckoo_gpu\n", calls)
-        # Which ends the program at errors: not beside what others measure.
+        # This peer ends its program at errors, so it runs apart from the other measurements.
         for call in calls.splitlines():
             if call.startswith("tamis-bench"):
                 own = "--benchmark_filter=-^cuckoo_gpu" in call

@@ -1,4 +1,4 @@
-// Keys and queries: what is said to be in is, and what is not is not.
+// Keys and queries: every hit is in the filter, and every miss is not.
 #include "bench/suite/keys.h"
 
 #include <gtest/gtest.h>

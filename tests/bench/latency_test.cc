@@ -1,4 +1,4 @@
-// How long small calls take beside large ones: percentiles, which points, and a tiny run.
+// Latency of small calls beside large calls: percentiles, the choice of points, and a tiny run.
 #include "bench/suite/latency.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace tamis::bench::latency_test {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr Caches kCaches{48 << 10, 2 * kMiB, 32 * kMiB};
 
-// Sizes from one time to more than thousand thousands have remainders of all kinds.
+// Sizes from one time to more than a thousand, with remainders of all kinds.
 std::vector<uint64_t> Times(size_t n, uint64_t seed, uint64_t most) {
   std::mt19937_64 random(seed);
   std::vector<uint64_t> times(n);
@@ -25,7 +25,7 @@ std::vector<uint64_t> Times(size_t n, uint64_t seed, uint64_t most) {
   return times;
 }
 
-// By the definition: the smallest time that at least that share of all is not above.
+// The definition: the smallest time with at least the given share of all times at or below it.
 uint64_t NearestRank(const std::vector<uint64_t>& times, size_t per_mille) {
   uint64_t least = *std::max_element(times.begin(), times.end());
   for (const uint64_t time : times) {
@@ -80,7 +80,7 @@ TEST(PercentilesTest, DoNotDependOnTheOrderAndScaleWithTheTimes) {
   EXPECT_EQ(got.max, 3 * want.max + 7);
 }
 
-// One late call in a thousand is no matter of p99.9; two are.
+// One late call in a thousand does not affect p99.9; two do.
 TEST(PercentilesTest, CountTheLateCalls) {
   std::vector<uint64_t> times(1000, 5);
   times[17] = 9000;
@@ -91,7 +91,7 @@ TEST(PercentilesTest, CountTheLateCalls) {
   EXPECT_EQ(PercentilesOf(times).p99, 7000);
 }
 
-// What n * 990 would not hold.
+// Also numbers for which n * 990 would overflow.
 TEST(PercentilesTest, RanksOfAnyNumber) {
   EXPECT_EQ(RankOf(1, 500), 0u);
   EXPECT_EQ(RankOf(1000, 999), 998u);
@@ -160,11 +160,11 @@ TEST(LatencyScheduleTest, AQuickRunStaysQuick) {
 }
 
 TEST(LatencyScheduleTest, LeavesOutWhatIsNotThere) {
-  // A second-level cache that is the last one.
+  // The second-level cache is the last one.
   auto names = Names({.mode = Mode::kQuick, .caches = {32 << 10, kMiB, kMiB}, .processors = 2});
   EXPECT_EQ(names.size(), 24u);
   EXPECT_NE(names.front().find("size:LLC"), std::string::npos);
-  // No thread to leave out.
+  // There is only one thread, so all of them are used.
   names = Names({.mode = Mode::kQuick, .caches = kCaches, .processors = 1});
   EXPECT_EQ(names.size(), 18u);
   const std::vector<SizeClass> l1 = {{"L1", 24 << 10}};
@@ -184,7 +184,7 @@ TEST(LatencyScheduleTest, TheLargestCallsHaveTheirBounds) {
   EXPECT_EQ(LatencyScheduleFor(input).large_keys, kMiB / 8);
 }
 
-// Everything on small filters; times are whatever they are.
+// Everything on small filters. Times are not checked.
 TEST(LatencyTest, ATinyRunHasAllRowsAndRatios) {
   const std::vector<SizeClass> sizes = {{"L2", 64 << 10}, {"memory", kMiB}};
   const Backend& backend = DefaultBackend();
@@ -218,7 +218,7 @@ TEST(LatencyTest, ATinyRunHasAllRowsAndRatios) {
   }
 }
 
-// Without the rows alone there is nothing to relate the others to.
+// Without the calls alone there is nothing to compare with.
 TEST(LatencyTest, NoRatioWithoutTheCallsAlone) {
   const std::vector<SizeClass> sizes = {{"L2", 64 << 10}};
   const Backend& backend = DefaultBackend();

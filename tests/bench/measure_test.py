@@ -1,4 +1,4 @@
-"""bench/results/measure.sh: what it refuses before it measures for a quarter of an hour.
+"""bench/results/measure.sh refuses bad calls before it measures for a quarter of an hour.
 
 Usage: measure_test.py FOLDER_OF_RESULTS
 """
@@ -12,7 +12,7 @@ import unittest
 
 RESULTS = pathlib.Path(sys.argv.pop(1))
 
-# In place of what installs, builds and measures, and of what checks.
+# Replaces the scripts that install, build and measure, and the report, which checks.
 BENCH = """#!/bin/sh
 echo "measured $*" >>"$(dirname "$0")/../calls"
 for out; do :; done
@@ -41,7 +41,7 @@ class Measure(unittest.TestCase):
             path.chmod(0o755)
 
     def measure(self, *arguments, **environment):
-        """The exit status, and whether anything was measured."""
+        """Returns the exit status, and whether anything was measured."""
         calls = self.tree / "calls"
         calls.unlink(missing_ok=True)
         done = subprocess.run(["sh", "bench/results/measure.sh", *arguments], check=False,
@@ -84,7 +84,7 @@ class Measure(unittest.TestCase):
         git(self.tree, "add", "bench", "cmake")
         git(self.tree, "commit", "-q", "-m", "a")
         self.assertEqual(self.measure("first"), (0, True))
-        self.assertEqual(self.measure("second"), (0, True))  # the first is no change
+        self.assertEqual(self.measure("second"), (0, True))  # the first file does not count as a change
         with (self.tree / "cmake/bootstrap.sh").open("a") as file:
             file.write("# changed\n")
         self.assertEqual(self.measure("third"), (1, False))

@@ -1,4 +1,4 @@
-// The memory that filters take turns in, and the statistics of samples.
+// The memory that filters use in turns, and the statistics of samples.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -16,7 +16,7 @@ TEST(ArenaTest, BeginsAgainWhenAllIsGivenBack) {
     EXPECT_EQ(first, arena.memory().data());
     EXPECT_EQ(static_cast<std::byte*>(second) - static_cast<std::byte*>(first), 128);
     arena.deallocate(first, 100, 64);
-    EXPECT_NE(arena.allocate(100, 64), first);  // the second is still there
+    EXPECT_NE(arena.allocate(100, 64), first);  // the second is still allocated
     arena.deallocate(second, 100, 64);
     arena.deallocate(first, 100, 64);
     EXPECT_EQ(arena.allocate(10'000, 64), first);

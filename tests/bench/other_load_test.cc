@@ -1,4 +1,4 @@
-// How busy other programs keep the machine.
+// The CPU time that other programs use.
 #include "bench/suite/other_load.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace tamis::bench::other_load_test {
 
 TEST(BusySecondsTest, AreThoseOfAllThatIsNotIdle) {
-  // User, nice, system, idle, waiting, interrupts twice, stolen; guests are in the first two.
+  // User, nice, system, idle, I/O wait, two kinds of interrupts, stolen; guests are part of the
+  // first two.
   EXPECT_EQ(BusySeconds("cpu  100 20 30 9000 800 4 5 6 70 8\ncpu0 1 2 3\n", 100), 1.65);
   EXPECT_EQ(BusySeconds("", 100), std::nullopt);
   EXPECT_EQ(BusySeconds("cpu  100 20 thirty\n", 100), std::nullopt);

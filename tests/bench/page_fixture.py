@@ -1,8 +1,8 @@
-"""Files of machines that do not exist, for pages: no figure in them was measured anywhere."""
+"""Results of machines that do not exist, for tests of the page. No number in them was measured."""
 from report_fixture import limit, results, row
 
 KIB, MIB = 1 << 10, 1 << 20
-# Name: (kind's library, bits per key, rate of false positives, times the time of the first).
+# Name: (library, bits per key, false-positive rate, time relative to the first kind).
 KINDS = {"split_block": ("tamis", 12, 0.0054, 1), "cuckoo8": ("tamis", 8.3, 0.03, 1.3),
          "cuckoo12": ("tamis", 12.4, 0.002, 1.35), "cuckoo16": ("tamis", 16.6, 0.00012, 1.4),
          "bloom": ("tamis", 12, 0.0032, 2.4), "boost_multiblock": ("Boost 1.90", 12, 0.0053, 1.7)}
@@ -11,7 +11,7 @@ OPERATIONS = {"contains": 1, "select": 1.1, "one_key": 2.5, "build": 1.5}
 
 def machine(name, speed=1.0, processors=2, backends=("AVX2", "SSE4"), llc=16 * MIB, mode="quick",
             kinds=KINDS, gpu=False, **context):
-    """A file as tamis-bench would write it; `speed` is about how many times the first one's."""
+    """Returns a file as tamis-bench would write it. `speed` is relative to the default machine."""
     sizes = {"L1": 24 * KIB, "L2": MIB, "LLC": llc}
     rows, limits = [], []
 

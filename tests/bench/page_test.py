@@ -1,7 +1,7 @@
-"""The page of tamis-report in a browser: controls, the address, nothing fetched, phones.
+"""The page of tamis-report in a browser: controls, the address, no network access, phones.
 
 Usage: page_test.py FOLDER_OF_THE_PACKAGE BROWSER
-Skipped, with exit status 77, where there is no browser.
+Skipped, with exit status 77, if there is no browser.
 """
 import html
 import json
@@ -25,10 +25,10 @@ HOSTILE = ("</pre></script><script>document.title = 'owned'</script>"
            """<img src=x onerror=alert(1)>"'&""")
 NO_PEERS = {name: kind for name, kind in KINDS.items() if kind[0] == "tamis"}
 
-# Texts of all bars: [[name, value], ...].
+# The texts of all bars: [[name, value], ...].
 BARS = """Array.from(document.querySelectorAll("#bars li"), (bar) =>
   [bar.querySelector(".name").textContent, bar.querySelector(".value").textContent])"""
-# Widths of the bars, as shares of the track.
+# The widths of the bars, as shares of the track.
 WIDTHS = """Array.from(document.querySelectorAll("#bars li"), (bar) =>
   bar.querySelector(".bar").getBoundingClientRect().width /
   bar.querySelector(".track").getBoundingClientRect().width)"""
@@ -52,14 +52,14 @@ class Page(unittest.TestCase):
 
     @classmethod
     def page(cls, name, files, plots=False):
-        """The path of a page of {label: file}."""
+        """Returns the path of a page of {label: file}."""
         folder = cls.folder / name
         folder.mkdir()
         for i, data in enumerate(files.values()):
             (folder / f"{i:02}.json").write_text(json.dumps(data))
         labels = [part for label in files for part in ("--label", label)]
         paths = sorted(map(str, folder.glob("*.json")))
-        # Plots take time, and other tests look at them.
+        # Plots take time, and other tests check them.
         with mock.patch.object(page, "plots", page.plots if plots else None):
             assert cli.main([*paths, *labels, "-o", str(folder / "page.html")]) == 0
         return folder / "page.html"
@@ -69,7 +69,7 @@ class Page(unittest.TestCase):
         self.browser.resize(1300)
 
     def tearDown(self):
-        """Whatever a test did: no complaints, and nothing asked for but the page itself."""
+        """After each test: no complaints, and no request except for the page itself."""
         self.assertEqual(self.browser.complaints, [])
         self.assertEqual([url for url in self.browser.requests
                           if not url.startswith(("file:///", "data:,"))], [])
@@ -92,7 +92,7 @@ class Page(unittest.TestCase):
 
     def test_what_is_seen_first(self):
         self.browser.open(self.two)
-        # The size that both have, the default kind, and what there is of peers; fastest first.
+        # The size that both have, the default kind, and one bar for each peer; fastest first.
         bars = self.run_script(BARS)
         self.assertEqual([name for name, _ in bars],
                          ["server1 MiB", "laptop1 MiB", "server1 MiB"])
@@ -149,7 +149,7 @@ class Page(unittest.TestCase):
         notes = self.run_script(text_of("notes"))
         self.assertIn("split_block: 16 MiB to 64 MiB", notes)
         self.assertIn("default, quick", notes)
-        self.choose("choice-measure", "share")  # as it says
+        self.choose("choice-measure", "share")  # as the note suggests
         self.assertNotIn("differ in size", self.run_script(text_of("notes")))
 
     def test_the_address_restores_the_state(self):
@@ -167,7 +167,7 @@ class Page(unittest.TestCase):
         self.browser.open(self.two, address)
         self.assertEqual(self.run_script(everything), before)
         self.assertEqual(self.run_script("document.documentElement.dataset.theme"), "dark")
-        # By the address alone, in the page that is open; and back to what is usual.
+        # Only the address of the open page changes, and then returns to the default.
         self.run_script("location.hash = 'operation=build&kind=cuckoo16'")
         self.browser.drawn()
         self.assertEqual(len(self.run_script(BARS)), 2)
@@ -194,7 +194,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.run_script(names), 2 * ["cuckoo16"])
         self.choose("choice-bits", "all")
         self.assertEqual(len(self.run_script(names)), 11)
-        # Lower is faster, and left has fewer false positives.
+        # Lower is faster, and further left means fewer false positives.
         places = self.run_script("""Object.fromEntries(Array.from(
             document.querySelectorAll('#scatter figure:first-child g'), (one) => {
               const box = one.querySelector('circle, polygon').getBoundingClientRect();
@@ -235,7 +235,7 @@ class Page(unittest.TestCase):
             reached.add(self.run_script("document.activeElement.id"))
         self.assertLessEqual({"choice-theme", "kind-0", "machine-1", "axis-operation",
                               "choice-measure", "download"}, reached)
-        # Black and white: what is striped or hollow is another library's.
+        # In black and white, a striped or hollow bar belongs to another library.
         self.assertEqual(self.run_script("document.querySelectorAll('#bars .bar.peer').length"), 1)
 
     def test_csv(self):
@@ -264,7 +264,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(self.run_script("document.documentElement.scrollWidth"), width)
                 self.assertGreaterEqual(len(self.run_script(BARS)), 3)
         self.assertEqual(len(self.run_script(BARS)), 40)
-        # On a phone the bars come before the controls that choose them.
+        # On a phone the bars come before the controls.
         self.browser.resize(390)
         self.browser.open(self.two)
         self.assertLess(self.run_script(
@@ -293,7 +293,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.run_script("document.scripts.length"), 1)
         self.assertIn(HOSTILE, self.run_script(text_of("bars")))
         self.assertIn("\n'=1+1,", self.run_script(text_of("csv")))
-        # What came in all the same would not run.
+        # A script that got in would still not run.
         self.run_script("""(() => { const script = document.createElement("script");
             script.textContent = "document.title = 'owned'"; document.body.append(script); })()""")
         self.assertNotEqual(self.run_script("document.title"), "owned")
@@ -301,7 +301,7 @@ class Page(unittest.TestCase):
         self.assertIn("Content Security Policy", self.browser.complaints.pop())
 
     def test_an_error_is_seen(self):
-        """The eyes of these tests see what they look for."""
+        """These tests detect the errors that they look for."""
         spoiled = self.folder / "spoiled.html"
         text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", self.two.read_text())
         spoiled.write_text(text.replace("</body>", "<script>noSuchFunction();</script>"
@@ -316,7 +316,7 @@ class Page(unittest.TestCase):
         files["c"]["rows"] = [one for one in files["c"]["rows"] if one["size_class"] == "L1"]
         files["b"]["rows"] = [one for one in files["b"]["rows"] if one["size_class"] != "LLC"]
         self.browser.open(self.page("absent", files))
-        # Most have L1, then L2.
+        # Most machines have L1, then L2.
         self.assertIn("(L1)", self.run_script(text_of("point")))
         self.assertNotIn("nothing was measured", self.run_script(text_of("notes")))
         self.choose("axis-size", "LLC")

@@ -1,4 +1,4 @@
-// Which rows are compared with which, and that it is done within each repetition.
+// The pairs of rows that are compared, each within the same repetition.
 #include "bench/suite/ratios.h"
 
 #include <gtest/gtest.h>

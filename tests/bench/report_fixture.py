@@ -1,4 +1,4 @@
-"""Files and a command line for the tests of tamis-report, whose package is the first argument."""
+"""Result files and a command line for the tests of tamis-report. The first argument is the folder of its package."""
 import contextlib
 import io
 import json
@@ -35,7 +35,7 @@ def row(operation="contains", backend="AVX2", size="L2", ns=2.0, spread=0.01, sh
 
 
 def latency(beside="nothing", p99=1000.0, alone=None, call_keys=100, **other):
-    """`alone`: the p99 of the same calls alone."""
+    """`alone` is the p99 of the same calls alone."""
     large = beside != "nothing"
     p99_ns = statistics(p99, 0.0)
     result = {
@@ -61,7 +61,7 @@ def limit(per_second=1e9, name="random_lines", size="L2", threads=1, spread=0.01
 
 
 def agreeing(rows, limits):
-    """The rows with the share that they have of a limit, where that is among `limits`."""
+    """Yields the rows, each with its share of the limit if that is among `limits`."""
     of = {(one["size_class"], one["threads"], one["huge_pages"]): one["per_second"]["samples"]
           for one in limits if one["name"] == "random_lines"}
     for one in rows:
@@ -101,7 +101,7 @@ FULL = [row(), row(size="L1", ns=1.0), row("build"), row("select", ns=2.5),
 
 
 class Command(unittest.TestCase):
-    """Each test has a folder for its files."""
+    """Each test has its own folder for files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -118,6 +118,6 @@ class Command(unittest.TestCase):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 status = cli.main([str(argument) for argument in arguments])
-            except SystemExit as stop:  # of argparse
+            except SystemExit as stop:  # raised by argparse
                 status = stop.code
         return status, out.getvalue(), err.getvalue()

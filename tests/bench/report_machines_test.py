@@ -1,4 +1,4 @@
-"""tamis-report on files of two machines: what is compared with what, and what stands beside it.
+"""tamis-report on files of two machines: the pairs that it compares, and the notes on each pair.
 
 Usage: report_machines_test.py FOLDER_OF_THE_PACKAGE
 """
@@ -23,7 +23,7 @@ LAPTOP = {"processor": "laptop's", "processors": 16,
 
 
 def in_half(*rows, **other):
-    """A file with filters of half the size in L2."""
+    """Returns a file whose filters have half the size in L2."""
     return results([{**one, "filter_bytes": HALF[one["size_class"]]} for one in rows], sizes=HALF,
                    **other)
 
@@ -44,7 +44,7 @@ class Sizes(Command):
         self.assertIn("| L2 (512 KiB against 1 MiB) |", out)
         self.assertIn("other size: share 1.20, time 2.00 |", out)
         self.assertNotIn("**2.00**", out)
-        # Only what has one size is counted.
+        # Only pairs of the same size are counted.
         self.assertIn("1 measurements in common, 0 faster, 0 slower, 1 the same", out)
         self.assertIn("1 more pairs have filters of other sizes", out)
 
@@ -53,7 +53,7 @@ class Sizes(Command):
         self.assertIn("b against a: no measurement of the same size in common. 1 more pairs", out)
 
     def test_one_filter_of_another_size(self):
-        # As where a new version of a library needs other bytes for as many keys.
+        # As if a new version of a library needed a different number of bytes for the same keys.
         out = self.markdown(results([row(), row("build")]),
                             results([row(), row("build", filter_bytes=900 << 10)]))
         self.assertIn("| L2 (1 MiB) |", out)
@@ -97,7 +97,7 @@ class Sizes(Command):
         self.assertEqual(self.run_command(a, b, "-o", out), (0, "", ""))
         text = out.read_text()
         self.assertNotIn('class="number faster"', text)
-        # In the summary, where the heading has the sizes, and in the list of all rows.
+        # Once in the summary, where the heading has the sizes, and once in the list of all rows.
         self.assertEqual(text.count('class="number unlike"'), 2)
         self.assertIn("other size (512 KiB against 1 MiB); time 2.00&times;", text)
         self.assertIn("<td>L2 (1 MiB, 512 KiB)</td>", text)
@@ -108,7 +108,7 @@ class Sizes(Command):
 
 
 class SideBySide(Command):
-    """What stands at the top, and the share that goes with each speed-up."""
+    """The comparison at the top, and the share that belongs to each speed-up."""
 
     def files(self):
         server = results([row(), row("build")], **SERVER, limits=[
@@ -133,7 +133,8 @@ class SideBySide(Command):
 
     def test_memory_or_code(self):
         _, out, _ = self.run_command(*self.files(), "--format", "markdown")
-        # Half as fast as the limit is half as high; as fast under a limit of half the height.
+        # The first is half as fast, and its limit is half as high. The second is as fast, and its limit is half as
+        # high.
         self.assertIn("| split_block: contains | **0.50** [0.49, 0.51], share 1.00 |", out)
         self.assertIn("| split_block: build | 1.00 [0.98, 1.02], share 2.00 |", out)
         self.assertIn("2 measurements in common, 0 faster, 1 slower, 1 the same within their "
@@ -162,7 +163,7 @@ class SideBySide(Command):
 
 
 class Neighbours(Command):
-    """A warning where one processor does not do the same in two files."""
+    """A warning if the same processor performs differently in two files."""
 
     def warned(self, old, new, **context):
         a = results(FULL, limits=old)
@@ -188,7 +189,7 @@ class Neighbours(Command):
         self.assertIsNone(self.warned(one, one))
         self.assertIsNone(self.warned(one, [limit(7e8, spread=0.5)]))  # within the spread
         self.assertIsNone(self.warned(one, less, processor="another"))
-        # Code of the library, which two versions may have differently.
+        # This limit runs code of the library, which may differ between two versions.
         self.assertIsNone(self.warned([limit(1e9, "hash")], [limit(7e8, "hash")]))
 
     def test_other_programs(self):
@@ -220,7 +221,7 @@ class Neighbours(Command):
 
 
 class Programs(Command):
-    """Side by side, and a warning where they were built differently."""
+    """Contexts side by side, and a warning if the programs were built differently."""
 
     def files(self, **context):
         return (self.file("a.json", results(FULL)), self.file("b.json", results(FULL, **context)))
@@ -274,7 +275,7 @@ class Plots(Command):
         return data
 
     def drawn(self, draw):
-        """{label: look of its line} of each plot, where the page would have the SVG."""
+        """Returns {label: style of its line} of each plot of the page."""
         figures = []
         with mock.patch.object(plots, "_svg", lambda figure, _: figures.append(figure) or "<svg>"):
             results_of_both = [load.Results(name, self.data()) for name in "ab"]
@@ -307,7 +308,7 @@ class Plots(Command):
                                  (other[kind].get_color(), other[kind].get_marker()))
 
     def test_in_greyscale(self):
-        """Marks and lines alone tell all apart."""
+        """Marks and line styles alone distinguish all lines."""
         for draw in (plots.lookups, plots.builds, plots.scaling):
             [plot, _] = self.drawn(draw)
             self.assertGreater(len(plot), 12)
@@ -323,7 +324,7 @@ class Plots(Command):
         self.assertEqual(len({(look["marker"], str(look["linestyle"])) for look in many}), 72)
 
     def test_labels_on_a_phone(self):
-        """No text is smaller than 9 pixels where a drawing gets 360, nor wider than the drawing."""
+        """On a drawing of 360 pixels, no text is smaller than 9 pixels or wider than the drawing."""
         for name, _, draw in plots.GALLERY:
             both = [load.Results(name, self.data()) for name in ("laptop", "server")]
             drawn = draw(both, True) if plots.has_scales(draw) else draw(both)

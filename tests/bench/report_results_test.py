@@ -1,4 +1,4 @@
-"""The files of bench/results, and what keeps a file out of there.
+"""The files of bench/results, and the reasons to refuse a file there.
 
 Usage: report_results_test.py FOLDER_OF_THE_PACKAGE FOLDER_OF_RESULTS
 """
@@ -22,7 +22,7 @@ class Folder(unittest.TestCase):
         publish.check(paths)
 
     def test_one_form_without_a_date_is_left(self):
-        """Only the file that is older than dates may lack one."""
+        """Only the file that predates dates may lack one."""
         old = [path.stem for path in RESULTS.glob("*.json")
                if load.load(path).data["schema_version"] == 1]
         self.assertLessEqual(set(old), {"xeon-2core-quick"})
@@ -97,7 +97,7 @@ class Check(Command):
                     {"backend": "AVX2", "kind": "bloom", "what": "differs"}))):
             data = copy.deepcopy(good())
             spoil(data)
-            # The share of a row that has other times would be refused before.
+            # Otherwise a row whose share does not match its times would be refused first.
             for one in data["rows"]:
                 one["share_of_limit"] = one["share_of_limit"] if "limit" in expected else None
             self.assertIn(expected, self.complaint(data))
@@ -108,7 +108,7 @@ class Check(Command):
         self.assertEqual(self.complaint(data), "")
         with mock.patch("socket.gethostname", return_value="moonbase7.example.org"):
             self.assertIn("'moonbase7', a name of this machine", self.complaint(data))
-        with mock.patch("getpass.getuser", return_value="ann"):  # too short to look for
+        with mock.patch("getpass.getuser", return_value="ann"):  # too short to search for
             self.assertEqual(self.complaint(data), "")
         data["context"]["notes"] = "built by annabel"
         with mock.patch("getpass.getuser", return_value="annabel"):

@@ -1,4 +1,4 @@
-"""tamis-report: what it reads, compares, writes and refuses.
+"""tamis-report: the files that it reads, compares, writes and refuses.
 
 Usage: report_test.py FOLDER_OF_THE_PACKAGE
 """
@@ -159,7 +159,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.pair(2.0, 1.0).speed.verdict(), "faster")
         self.assertEqual(self.pair(1.0, 2.0).speed.verdict(), "slower")
         self.assertEqual(self.pair(2.0, 2.0).speed.verdict(), "same")
-        # Beyond the tolerance, but within the spread, and the other way round.
+        # Beyond the tolerance but within the spread, and the reverse.
         self.assertEqual(self.pair(2.0, 1.8, spread=0.1).speed.verdict(), "same")
         self.assertEqual(self.pair(2.0, 1.99, spread=0).speed.verdict(), "same")
 
@@ -186,7 +186,7 @@ class Output(Command):
         self.assertEqual(status, 0)
         self.assertIn("| split_block: contains | 1.00 +-1%, 50% | 2.00 +-1%, 50% |", out)
         self.assertIn("| split_block: contains, portable |  | 9.00 +-1%, 11% |", out)
-        # Side by side, with the rates of the last size.
+        # The kinds side by side, with the rates of the last size.
         self.assertIn("| split_block | tamis | 12.0 | 0.540% | 1.00 | 2.00 |  | 2.00 |", out)
         self.assertIn("a <processor>", out)
         self.assertIn("1000 M lines/s", out)
@@ -203,7 +203,7 @@ class Output(Command):
         self.assertIn("**0.67**", out)
 
     def run_program(self, out, *arguments):
-        """In a locale that has no snowman. The exit status, and what it says."""
+        """Runs in a locale without a snowman. Returns the exit status and the messages."""
         done = subprocess.run(
             [sys.executable, PACKAGE, self.file("a.json", results(FULL)), "--format", "markdown",
              "--label", "\N{SNOWMAN}", *arguments],
@@ -245,13 +245,13 @@ class Output(Command):
         self.assertEqual((status, err), (0, ""))
         self.assertIn("| one small call | beside | p50 | p99 | p99.9 | max | p99 / alone |", out)
         name = "split_block, L2 (1 MiB), 100 keys"
-        # The longest of all repetitions, which is not their median.
+        # The maximum of all repetitions, not their median.
         self.assertIn(f"| {name} | alone | 500 ns | 1 us | 20 us | 6 ms |  |", out)
         self.assertIn(f"| {name} | lookups of 16.8 M keys | 500 ns | 2.5 us | 20 us | 6 ms | 2.50 |",
                       out)
         self.assertIn(f"| {name} | insertions of 16.8 M keys | 500 ns | 1.5 us |", out)
         self.assertIn("lookups of 16.8 M keys by another engine of 1 thread | 500 ns | 1.1 us", out)
-        # With files that are older, in any order.
+        # Together with older files, in any order.
         for files in ((new, old), (old, new)):
             status, out, err = self.run_command(*files, "--format", "markdown")
             self.assertEqual((status, err), (0, ""))
@@ -265,7 +265,7 @@ class Output(Command):
             self.assertIn("<td class=\"number\">2.50</td>", page)
 
     def test_files_without_latencies(self):
-        """What was measured before there were any, and by presets that have none."""
+        """Files from before latencies were measured, and from presets without them."""
         for version in (1, 2):
             data = results(FULL) | {"schema_version": version}
             for latencies in ({}, {"latencies": []}):
@@ -312,7 +312,7 @@ class Output(Command):
         self.assertEqual(status, 0, out)
         _, out, _ = self.run_command(old, slow_clock, "--format", "markdown")
         self.assertIn("0% are within 5% of each other (100% in cycles)", out)
-        # As fast in time, by a faster clock.
+        # Equal in time, because of a faster clock.
         slower = file("slower.json", 2.0, 1.5)
         status, out, _ = self.run_command(slower, "--baseline", old)
         self.assertEqual(status, 1)
@@ -345,7 +345,7 @@ class Output(Command):
         with open(path, newline="") as file:
             found = list(csv.DictReader(file))
         self.assertEqual(len(found), len(rows) + 1)
-        self.assertEqual({one["machine"] for one in found}, {"a", "'-b"})  # no formula
+        self.assertEqual({one["machine"] for one in found}, {"a", "'-b"})  # must not be a formula
         first, call, other = found[0], found[-2], found[-1]
         self.assertEqual([first[name] for name in (
             "processor", "date", "mode", "kind", "operation", "backend", "default_backend",
@@ -358,7 +358,7 @@ class Output(Command):
         self.assertEqual((call["call_keys"], call["hit_percent"], call["share_of_limit"]),
                          ("64", "", ""))
         self.assertEqual(other["huge_pages"], "off")
-        # With -o both are written.
+        # With -o, both files are written.
         self.run_command(a, "--csv", path, "-o", self.folder / "a.md")
         self.assertTrue((self.folder / "a.md").exists())
 
@@ -397,21 +397,21 @@ class Output(Command):
                          (0, "", ""))
         text = out.read_text()
         self.assertGreaterEqual(text.count("<svg"), 6)
-        # Not assertIn, which would print the page.
+        # assertIn would print the whole page.
         for part in ("two&lt;b&gt;", "a &lt;processor&gt;", "currentColor", "$x$",
                      "split_block, batches of keys"):
             self.assertTrue(part in text, part)
-        # Nothing from elsewhere, and no markup from names.
+        # Nothing from other sites, and no markup from names.
         for part in ("two<b>", 'src="http', "src='http", 'href="http', "@import", "<link rel='style"):
             self.assertFalse(part in text, part)
-        # Identifiers are unique, since several plots are in one page.
+        # Identifiers are unique, since one page has several plots.
         identifiers = [part.split('"')[0] for part in text.split(' id="')[1:]]
         self.assertEqual(len(identifiers), len(set(identifiers)))
 
 
 class Schema(unittest.TestCase):
     def complaints(self, data):
-        """Of our own check, after seeing that the library for this has the same opinion."""
+        """Returns the errors of our own check, and checks that the jsonschema package agrees."""
         found = list(validate.errors(data, load.schema(), load.schema()))
         if jsonschema:
             judge = jsonschema.Draft202012Validator(load.schema())

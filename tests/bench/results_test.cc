@@ -1,4 +1,4 @@
-// The file of results, however many there are.
+// The file of results, with any number of results.
 #include "bench/suite/results.h"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(ResultsTest, AFileThatCannotBeWrittenIsAnError) {
   EXPECT_NO_THROW(RequireWritable("/dev/null"));
 }
 
-// What is stopped before it has results leaves no file, and none that is there is touched.
+// A run that stops before it has results must leave no new file and must not change an old one.
 TEST(ResultsTest, ToAskWhetherAFileCanBeWrittenChangesNothing) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("tamis_writable_test_" + std::to_string(getpid()) + ".json");

@@ -8,7 +8,7 @@
 
 namespace tamis::bench::sampler_test {
 
-// Counts what is reported to it.
+// Counts the reports that it gets.
 class Counter final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override {
@@ -34,7 +34,7 @@ TEST(SamplerTest, GivesNanosecondsPerKeyOfWhatIterationsSay) {
       return 1e5;
     };
     EXPECT_NEAR(sampler.Sample("a", 100, {{"bits/key", 12}}, 250, iterate), 1000, 1e-6);
-    EXPECT_GE(calls, 10);  // ten of them are a millisecond
+    EXPECT_GE(calls, 10);  // ten calls are a millisecond
     const auto iterations = counter.runs.back().iterations;
     calls = 0;
     EXPECT_NEAR(sampler.Sample("a", 100, {}, 0, iterate), 1000, 1e-6);

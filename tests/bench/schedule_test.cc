@@ -1,4 +1,4 @@
-// The axes, the size classes, and which points a run measures.
+// The axes, the size classes, and the points that a run measures.
 #include "bench/suite/schedule.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(SizeClassesTest, FixedOnesAreTheSameOnEveryMachine) {
   EXPECT_EQ(sizes[0].bytes, kMiB);
   EXPECT_EQ(sizes[1].name, "64MiB");
   EXPECT_EQ(sizes[1].bytes, 64 * kMiB);
-  // They are left out where they do not fit, and never become smaller.
+  // Sizes that do not fit are left out; they never become smaller.
   EXPECT_EQ(FixedSizes({.memory_bytes = 2 * kMiB}).size(), 1u);
   EXPECT_EQ(FixedSizes({.physical_memory = 256 * kMiB}).size(), 1u);
   EXPECT_TRUE(FixedSizes({.memory_bytes = kMiB - 1}).empty());
@@ -171,7 +171,7 @@ TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyA
               "/hits:50/keys:u64/huge_pages:on",
           "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
       }));
-  // Beside static kinds of other libraries the first static kind.
+  // The first static kind is compared with static kinds of other libraries.
   EXPECT_EQ(
       Names(Mode::kPeers, "/(one_key|build)/.*/threads:1/", SizesOfKeys(keys, {})),
       (std::vector<std::string>{
@@ -219,7 +219,7 @@ TEST(ScheduleTest, StringsByLengthAndSmallCallsAreAskedInL2) {
     EXPECT_GT(count("^scalable_split_block/build/"), 0u);
     EXPECT_GT(count("^scalable_split_block/contains/"), 0u);
   }
-  // Also of filters whose keys are given.
+  // Also for filters with given numbers of keys.
   const std::vector<uint64_t> keys = {100'000, 10'000'000};
   const auto sizes = SizesOfKeys(keys, {});
   EXPECT_EQ(Names(Mode::kDefault, "/size:100000_keys/.*/call:1/", sizes).size(), 2u);

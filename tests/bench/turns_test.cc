@@ -1,4 +1,4 @@
-// Filters of a size class: as many bytes as it says, or for as many keys.
+// Filters of a size class: with the given number of bytes, or for the given number of keys.
 #include "bench/suite/turns.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Backends that agree with portable pass, and each kind of wrong kernel is found.
+// Backends that agree with portable pass, and each kind of wrong kernel is detected.
 #include "bench/suite/verify.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ const Backend& Portable() { return FindBackend("portable"); }
 
 std::unique_ptr<Subject> SplitBlock() { return std::move(TamisSubjects().front()); }
 
-// The portable kernels, of which a test breaks one.
+// The portable kernels, one of which a test breaks.
 class BrokenBackend {
  public:
   detail::Kernels& kernels() { return kernels_; }
@@ -42,7 +42,7 @@ TEST(VerifyTest, PeersFindTheirKeys) {
   }
 }
 
-// One key, 64 or 4,096 a call, by the filter or an engine: the same bits as of one call.
+// Calls of 1, 64 or 4,096 keys, by the filter or an engine, return the same bits as one call.
 TEST(VerifyTest, CallsOfFewKeysAnswerAsOneOfAll) {
   Arena arena(uint64_t{4} << 20);
   for (const auto& subject : TamisSubjects()) {
@@ -64,7 +64,7 @@ TEST(VerifyTest, CallsOfFewKeysAnswerAsOneOfAll) {
   }
 }
 
-// All integers, or, where there are strings, fewer of them.
+// A static kind holds all integers, or a smaller number of strings.
 TEST(VerifyTest, StaticKinds_AfterABuild_HaveItsKeysAlone) {
   Arena arena(uint64_t{4} << 20);
   const Way one{&Portable(), 1}, two{&Portable(), 2};

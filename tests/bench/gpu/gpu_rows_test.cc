@@ -1,4 +1,4 @@
-// The rows of a GPU, on a CUDA runtime that needs none.
+// The rows of a GPU, measured on a CUDA runtime that needs no GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class FakeDevice final : public GpuDevice {
   }
   double SetSectors(void*, uint64_t, uint64_t n) override { return 2e-9 * static_cast<double>(n); }
 
-  std::vector<uint64_t> pieces;  // of each TimeEach
+  std::vector<uint64_t> pieces;  // number of calls of `work` in each TimeEach
   uint64_t wrong_keys = 0;
   uint64_t lost_keys = 0;
 
@@ -100,7 +100,7 @@ Results Measure(const cuda::FakeRuntime& runtime, const GpuSchedule& schedule, u
   return results;
 }
 
-// A set that forgets every key that a number, if it is not 0, divides.
+// A set that loses every key divisible by `forgotten`, if that is not 0.
 class SetPeer final : public GpuPeer {
  public:
   explicit SetPeer(uint64_t bytes) : bytes_(bytes) {}
@@ -146,12 +146,12 @@ TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
     names.push_back(row.name);
     EXPECT_EQ(row.ns_per_key.size(), 2u) << row.name;
     EXPECT_EQ(row.share_of_limit.size(), 2u) << row.name;
-    // A few false positives of some thousand queries decide little; none at all decides.
+    // The tolerance is wide, because there are only some thousand queries.
     ASSERT_TRUE(row.expected_fpr.has_value());
     EXPECT_NEAR(row.fpr, *row.expected_fpr, 0.004) << row.name;
     const bool on_device = row.point.backend->name == "CUDA:device";
     if (!on_device || !IsLookup(row.point.operation)) continue;
-    // A millisecond for a batch, beside the best limit, which is a quarter of a nanosecond.
+    // A batch takes one millisecond. The best limit is a quarter of a nanosecond.
     EXPECT_NEAR(row.ns_per_key[0], 1e6 / 3000, 1e-6);
     EXPECT_NEAR(row.share_of_limit[0], 0.25 / (1e6 / 3000), 1e-9);
   }
@@ -194,7 +194,7 @@ TEST(GpuRows, AreRefusedWhereAnswersAreWrong) {
   const Results other_keys = Measure(runtime, kSchedule, 1);
   EXPECT_TRUE(other_keys.rows.empty());
   EXPECT_EQ(other_keys.refusals.size(), 2u);
-  // Queries that should be hits and are none.
+  // Queries that should be hits but are not.
   const Results lost = Measure(runtime, kSchedule, 0, uint64_t{1} << 40);
   EXPECT_TRUE(lost.rows.empty());
   EXPECT_GE(lost.refusals.size(), 2u);
@@ -202,7 +202,7 @@ TEST(GpuRows, AreRefusedWhereAnswersAreWrong) {
   EXPECT_EQ(runtime.num_live(), 0u);
 }
 
-// What was measured before a device is lost stays.
+// Rows measured before the device is lost are kept.
 TEST(GpuRows, SurviveTheLossOfTheDevice) {
   cuda::FakeRuntime runtime;
   Measure(runtime, kSchedule);
@@ -214,8 +214,8 @@ TEST(GpuRows, SurviveTheLossOfTheDevice) {
   EXPECT_LT(results.rows.size(), GpuCaseNames(kSchedule).size());
 }
 
-// Rows of some microseconds would be of launches: small filters have several passes of one batch,
-// which is not exceeded by one of them.
+// Rows of a few microseconds would measure launches. So a row of a small filter makes several
+// passes that together fill one batch, and no pass exceeds the batch.
 TEST(GpuRows, AreAsLongAsABatchAllows) {
   cuda::FakeRuntime runtime;
   const Results results = Measure(runtime, kSchedule);
@@ -233,7 +233,7 @@ TEST(GpuRows, AreAsLongAsABatchAllows) {
     if (row.point.operation == Operation::kInsert) {
       EXPECT_EQ(row.batch_keys, kSchedule.batch_keys) << row.name;
     }
-    // The limit was measured with as many sectors: 2 ns each.
+    // The limit was measured with the same number of sectors: 2 ns each.
     EXPECT_NEAR(row.share_of_limit[0] * row.ns_per_key[0], 2, 1e-9) << row.name;
   }
   EXPECT_EQ(changes, 2u * 3);
@@ -281,7 +281,7 @@ TEST(GpuRows, PeersTakeTheirTurns) {
     EXPECT_EQ(row.fpr, 0) << "a set knows its keys";
     EXPECT_EQ(row.share_of_limit.size(), 2u);
   }
-  // One of them only at the smaller size.
+  // One of the peers is measured only at the smaller size.
   EXPECT_EQ(of_peers, 5u + 2 * 4);
   const std::vector<std::string> scheduled = GpuCaseNames(schedule);
   EXPECT_EQ(std::multiset(names.begin(), names.end()),
@@ -304,7 +304,7 @@ TEST(GpuRows, PeersThatMissKeysAreRefused) {
   EXPECT_EQ(results.rows.size(), GpuCaseNames(kSchedule).size());
 }
 
-// What was measured is handed on after each size but the last one.
+// Results are passed on after each size except the last.
 TEST(GpuRows, AreSavedSizeBySize) {
   cuda::FakeRuntime runtime;
   GpuSchedule schedule = kSchedule;
@@ -337,7 +337,7 @@ TEST(GpuRows, SizesHaveNames) {
   }
 }
 
-// What is published for others is first, in case that time runs out.
+// The sizes that are published for comparison come first, in case time runs out.
 TEST(GpuRows, AnchorsComeFirst) {
   const uint64_t memory = uint64_t{140} << 30;
   const std::vector<uint64_t> anchors = {16 * kMiB, 1024 * kMiB, 512 * kMiB};

@@ -1,4 +1,4 @@
-// For builds without CUDA, which have no GPU of this machine to measure.
+// For builds without CUDA, which cannot measure a GPU.
 #include "bench/suite/gpu.h"
 #include "bench/suite/gpu_peer.h"
 
