@@ -53,7 +53,7 @@ class Sizes(Command):
         self.assertIn("b against a: no measurement of the same size in common. 1 more pairs", out)
 
     def test_one_filter_of_another_size(self):
-        # As if a new version of a library needed a different number of bytes for the same keys.
+        # A new version of a library may need a different number of bytes for the same keys.
         out = self.markdown(results([row(), row("build")]),
                             results([row(), row("build", filter_bytes=900 << 10)]))
         self.assertIn("| L2 (1 MiB) |", out)

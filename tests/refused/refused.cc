@@ -1,4 +1,4 @@
-// Programs that must not compile, one for each value of CASE; CASE 0 must.
+// Programs that must not compile, one for each value of CASE except 0. CASE 0 must compile.
 #include <tamis/tamis.h>
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Input of which too much is no key.
+// Input with too many lines that are not keys.
 #include "tools/input/bad_lines.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace tamis::tools::bad_lines_test {
 
 class BadLinesTest : public CommandTest {
  protected:
-  // `good` lines with integers, and then `bad` without.
+  // `good` lines with integers, then `bad` lines without.
   static std::string Mixed(uint64_t good, size_t bad) {
     std::string text = Numbers(1, good);
     for (size_t i = 0; i < bad; ++i) text += "x\n";
@@ -58,7 +58,7 @@ TEST_F(BadLinesTest, NothingIsSavedWhereNoLineGivesAKey) {
   Ok("tamis build -q -o f --allow-empty nothing");
   EXPECT_EQ(Sh("tamis build -q -o f --allow-empty keys").status, 0);
   EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 0);
-  // That is no licence for lines that are bad.
+  // The option does not allow bad lines.
   EXPECT_EQ(Sh("tamis build -o f --integers --allow-empty keys.csv").status, 2);
 }
 
@@ -100,7 +100,7 @@ TEST_F(BadLinesTest, MoreOrFewerIfThatIsMeant) {
   EXPECT_EQ(Sh("tamis build -o f --integers --max-bad 0 one").status, 2);
 }
 
-// A column in which many rows have nothing is no mistake.
+// A column that is empty in many rows is not an error.
 TEST_F(BadLinesTest, EmptyFieldsAreNotBad) {
   Write("keys.csv", "id,x\n1,a\n,b\n,c\n\n5,e\n");
   const CommandResult result = Sh("tamis build -o f --integers --csv --column id --json keys.csv");
@@ -109,7 +109,7 @@ TEST_F(BadLinesTest, EmptyFieldsAreNotBad) {
   EXPECT_EQ(result.Json()["inserted"], 2);
   EXPECT_EQ(result.Json()["bad_lines"], 3);
   EXPECT_EQ(result.Json()["empty_lines"], 3);
-  // They hide none of those that are bad.
+  // Empty fields do not hide bad ones.
   Write("bad.csv", "id,x\n,\n,\n,\n,\n,\n,\n,\n1,\nx,\ny,\n");
   const CommandResult bad = Sh("tamis build -o f --integers --csv --column id bad.csv");
   EXPECT_EQ(bad.status, 2);
@@ -135,7 +135,7 @@ TEST_F(BadLinesTest, NothingIsErased) {
   EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 500);
 }
 
-// All lines that have a key are answered; that there was something wrong is said at the end.
+// All lines with a key are answered. The error is reported at the end.
 TEST_F(BadLinesTest, QueriesFailAtTheirEnd) {
   Write("keys", Numbers(1, 1000));
   Write("many", Mixed(15, 3));
@@ -154,14 +154,14 @@ TEST_F(BadLinesTest, QueriesFailAtTheirEnd) {
   query("--any --invert many");
   EXPECT_EQ(Sh("tamis query f --integers --any many").status, 0) << "it stops at the first";
   EXPECT_EQ(Sh("tamis query f --integers --max-bad 3 many").status, 0);
-  // Nothing to ask for is nothing wrong.
+  // Input without keys is not an error.
   Ok("tamis query f --integers /dev/null");
   EXPECT_EQ(Sh("echo | tamis query f --integers --count").out, "0/0\n");
   EXPECT_EQ(Sh("echo | tamis query f --integers").status, 0);
   EXPECT_EQ(Sh("echo x | tamis query f --integers").status, 2);
 }
 
-// What is left over says that they are none, or were cut short.
+// Left-over bytes show that the input is not raw integers, or was cut short.
 TEST_F(BadLinesTest, RawIntegersLeaveNothingOver) {
   Write("raw", std::string(8 * 100 + 3, 'x'));
   EXPECT_EQ(Sh("tamis build -o f --u64 raw").status, 2);

@@ -1,4 +1,4 @@
-// Filter banks in the command: built of filters, changed, asked.
+// Filter banks in the command: building, changing, querying.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,7 +10,7 @@ namespace tamis::tools::bank_test {
 
 constexpr int kFilters = 12;
 
-// Filters 1.tamis to 12.tamis, in f/, of 500 numbers each from 1000 i on.
+// Filters 1.tamis to 12.tamis, in f/. Filter i has the 500 numbers from 1000 i on.
 class BankTest : public CommandTest {
  protected:
   BankTest() {
@@ -116,7 +116,7 @@ TEST_F(BankTest, NamesAreThoseOfFilesOrTheirPaths) {
   Ok("cp f/3.tamis \"$(printf 'f/a\\tb.tamis')\"; rm b; tamis bank build -q -o b f/a*");
   Write("key", "3001\n");
   EXPECT_EQ(Ok("tamis bank query b key").out, "3001\ta\\x09b\n");
-  // JSON has them as they are, and the indexes of those that it cannot tell apart.
+  // JSON has the names unchanged, and also the indexes, because two names may look the same.
   const auto counts = Ok("tamis bank query b --json --count-per-member key").Json()["counts"];
   ASSERT_EQ(counts.size(), 1U);
   EXPECT_EQ(counts[0]["name"], "a\tb");
@@ -184,7 +184,7 @@ TEST_F(BankTest, ASecretIsAskedForAgain) {
   Ok("tamis bank build -q --secret secret -o b s.tamis");
   EXPECT_NE(Sh("tamis bank query b 1").status, 0);
   EXPECT_EQ(Ok("tamis bank query b --secret secret --count 1").out, "500/500\n");
-  // From a pipe it comes once.
+  // A pipe can be read only once.
   Ok("tamis build -q --for-bank --hash siphash13 --secret secret -o t.tamis 2; mkfifo pipe");
   Ok("cat secret > pipe & tamis bank build -q --secret pipe -o p s.tamis");
   Ok("cat secret > pipe & tamis bank add -q --secret pipe p t.tamis");

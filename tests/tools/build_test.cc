@@ -1,4 +1,4 @@
-// tamis build: every form of keys, sizes, and what it says of bad input.
+// tamis build: every form of keys, sizes, and messages about bad input.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ TEST_F(BuildTest, FilesAreNotJoined) {
 }
 
 TEST_F(BuildTest, StandardInputStreams) {
-  // Some blocks of 8 MiB; lines lie across their ends.
+  // Several blocks of 8 MiB. Lines cross the ends of blocks.
   Ok("seq 1 2500000 > keys && tamis build -o a keys");
   Ok("cat keys | tamis build -o b --capacity 2_500_000");
   Ok("cat keys | tamis build -o c --capacity 2.5M -");
@@ -189,7 +189,7 @@ TEST_F(BuildTest, LeavesNothingWhenItIsStopped) {
   EXPECT_EQ(NumFiles(), 1U);
 }
 
-// Killed as soon as it has begun to write, which takes a while.
+// Killed as soon as it starts to write, which takes a while.
 TEST_F(BuildTest, LeavesNothingWhenItIsKilledWhileSaving) {
   if (Sh("test -d /proc/self/fd").status != 0) GTEST_SKIP() << "no /proc to see the writing by";
 #ifdef O_TMPFILE

@@ -55,7 +55,7 @@ CommandTest::~CommandTest() {
 }
 
 CommandResult CommandTest::Sh(const std::string& script) const {
-  // The settings and the calibration of whoever runs the tests are none of their business.
+  // The tests must not depend on the settings and the calibration of the user who runs them.
   const std::string whole = "cd '" + folder_.string() +
                             "' || exit 99\n"
                             "unset TAMIS_BACKEND TAMIS_THREADS\n"

@@ -1,4 +1,4 @@
-// Runs the command as a user does: from a shell, in a folder of its own.
+// Runs the command as a user does: from a shell, in a separate folder.
 #ifndef TAMIS_TESTS_TOOLS_COMMAND_TEST_H_
 #define TAMIS_TESTS_TOOLS_COMMAND_TEST_H_
 
@@ -28,11 +28,11 @@ class CommandTest : public testing::Test {
   CommandTest();
   ~CommandTest() override;
 
-  // Runs a script of /bin/sh in the folder, in which `tamis` is the command under test,
-  // and `exec_tamis ... &` runs it so that $! is its own process.
+  // Runs a script of /bin/sh in the folder. In the script, `tamis` is the command under test, and
+  // `exec_tamis ... &` runs it so that $! is its process.
   CommandResult Sh(const std::string& script) const;
 
-  // The same, for scripts that must succeed and say nothing on standard error but summaries.
+  // Runs a script that must succeed and print nothing but summaries on standard error.
   CommandResult Ok(const std::string& script) const;
 
   void Write(const std::string& name, std::string_view contents) const;
@@ -46,7 +46,7 @@ class CommandTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// The lines "first", "first + step" ... `n` of them.
+// Returns the `n` lines "first", "first + step" ...
 std::string Numbers(uint64_t first, uint64_t n, uint64_t step = 1);
 
 std::vector<std::string> Lines(std::string_view text);

@@ -11,12 +11,12 @@ namespace tamis::tools::csv_test {
 constexpr CsvDialect kCsv;
 constexpr CsvDialect kTsv = {'\t', false};
 
-// The first record of `text`, all of which is there.
+// Reads the first record of `text`, which is complete.
 CsvRecord ReadFirst(std::string_view text, const CsvDialect& dialect, size_t column) {
   return CsvReader(dialect).Read(text, /*last=*/true, column);
 }
 
-// All records of `text`, each as the fields of its columns.
+// Reads all records of `text`, each as the fields of its columns.
 std::vector<std::vector<std::string>> ReadAll(std::string_view text, const CsvDialect& dialect) {
   std::vector<std::vector<std::string>> records;
   while (!text.empty()) {
@@ -82,7 +82,7 @@ TEST(CsvTest, ErrorsWithinALineAreOfThatLine) {
   }
 }
 
-// Of each text the quote on the line given has swallowed what follows.
+// In each text, the quote on the given line has swallowed the rest.
 TEST(CsvTest, QuotesAstray) {
   struct Case {
     const char* text;
@@ -116,13 +116,13 @@ TEST(CsvTest, LinesOfAQuotedFieldAreBounded) {
   EXPECT_NE(std::string(record.error).find("--quoted-lines"), std::string::npos);
 }
 
-// However much of a text is there, the first record is found complete or not at all.
+// For every prefix of a text, the first record is found either complete or not at all.
 TEST(CsvTest, IncompleteTextIsNotARecord) {
   const std::string text = "\"a\"\"b\nc\"\r\nnext,\"\"\n";
   const size_t first = text.find("next");
   CsvReader growing(kCsv);
   for (size_t size = 0; size <= text.size(); ++size) {
-    const std::string piece = text.substr(0, size);  // each in another place
+    const std::string piece = text.substr(0, size);  // at a new address each time
     for (const bool goes_on : {false, true}) {
       if (goes_on && size > first) continue;
       CsvReader fresh(kCsv);
@@ -137,7 +137,8 @@ TEST(CsvTest, IncompleteTextIsNotARecord) {
   }
 }
 
-// Read again from its begin with every byte, a record of 4 MiB would take the time limit of a test.
+// A record of 4 MiB that was read again from its start with every byte would exceed the time limit
+// of a test.
 TEST(CsvTest, ARecordInPiecesIsReadOnce) {
   for (const char* quote : {"", "\""}) {
     const std::string text = quote + std::string(4 << 20, 'x') + quote + "\n";

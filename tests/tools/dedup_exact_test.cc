@@ -1,4 +1,4 @@
-// tamis dedup --exact: no line is lost, however often the filter errs.
+// tamis dedup --exact loses no line, whatever the false-positive rate of its filter.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace tamis::tools::dedup_exact_test {
 
 using DedupExactTest = CommandTest;
 
-// Filters so small that they take most lines, or all, for others.
+// The filters are so small that most lines, or all, are false positives.
 TEST_F(DedupExactTest, WritesTheFirstOfEachLine_WhenTheFilterErrsOften) {
   for (const uint64_t different : {1000ULL, 50'000ULL, 10'000'000'000ULL}) {
     Write("lines", RandomLines(60'000, different, different));
@@ -115,7 +115,8 @@ TEST_F(DedupExactTest, InputThatCannotBeReadTwice_IsRefused) {
 
 TEST_F(DedupExactTest, FilesThatChangeMeanwhile_AreAnError) {
   Write("lines", Numbers(1, 3'000'000));
-  // The change comes while standard output, which nobody reads, is full, so in the second pass.
+  // Standard output is full, and nobody reads it, when the file changes, so the second pass is
+  // running.
   const CommandResult later =
       Sh("mkfifo out; (exec_tamis dedup -q --exact lines > out) & pid=$!\n"
          "exec 3< out; dd bs=1 count=1 status=none <&3 > first; echo 1 >> lines\n"

@@ -1,4 +1,4 @@
-// tamis dedup --filter: what is saved, and when.
+// tamis dedup --filter: what is in the saved filter, and when it is saved.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -34,7 +34,7 @@ TEST_F(DedupFilterTest, GoesOnWithOneThatWasBuilt) {
   Ok("tamis build -q -o f --capacity 100k --fpr 1e-6 first");
   EXPECT_TRUE(Ok("tamis dedup --filter f second --kind counting").out == Numbers(50'001, 40'000));
   Ok("tamis info f | grep -q split-block");
-  // The secret is fixed: a random one makes a key pass by chance now and then.
+  // The secret is fixed, because with a random one a key is sometimes a false positive.
   Ok("printf '%032d\\n' 7 > secret\n"
      "tamis build -q -o keyed --hash siphash13 --secret secret --capacity 100k --fpr 1e-6 first");
   EXPECT_EQ(Sh("tamis dedup --filter keyed second").status, 2);
@@ -82,13 +82,13 @@ TEST_F(DedupFilterTest, IsNotSavedIfTheOutputFails) {
     const CommandResult full = Sh("tamis dedup --filter f second > /dev/full");
     EXPECT_EQ(full.status, 3);
     EXPECT_TRUE(full.ErrHas("cannot write standard output: No space left")) << full.err;
-    // So for the counts.
+    // The same holds for the counts.
     EXPECT_EQ(Sh("tamis dedup --json --filter f second > /dev/full").status, 3);
   }
   const CommandResult closed = Sh("tamis dedup --filter f second >&-");
   EXPECT_EQ(closed.status, 3);
   EXPECT_TRUE(closed.ErrHas("cannot write standard output")) << closed.err;
-  // Nobody reads: by SIGPIPE, and where that is ignored.
+  // Nobody reads: the command ends by SIGPIPE, or with an error if that is ignored.
   EXPECT_EQ(Sh("{ tamis dedup --filter f second; echo $? >&2; } | true").err, "141\n");
   EXPECT_EQ(Sh("{ trap '' PIPE; tamis dedup --filter f second; echo $? >&2; } | true").err, "3\n");
   Ok("cmp f before");
@@ -116,7 +116,7 @@ TEST_F(DedupFilterTest, ASecondOneIsRefused) {
   Ok("echo new | tamis query f --count | grep -qx 1/1");
 }
 
-// The filter has what was written, and no more.
+// The filter contains exactly the lines that were written.
 TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
   Ok("mkfifo pipe; tamis dedup -q --filter before first > out");
   for (const bool goes_on : {false, true}) {
@@ -125,7 +125,7 @@ TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
       Ok(goes_on ? "cp before f" : "rm -f f");
       const std::string want = goes_on ? Numbers(50'001, 40'000) : Numbers(40'001, 50'000);
       Write("want", want);
-      // What a shell starts in the background ignores SIGINT.
+      // A shell starts background commands with SIGINT ignored.
       const CommandResult result =
           Sh("env --default-signal=INT " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND
              "' dedup --filter f pipe > written 2> said & pid=$!\n"
@@ -143,7 +143,7 @@ TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
   }
 }
 
-// While it waits for a pipe to be opened, and while nobody takes what it writes.
+// It ends while it waits for a pipe to be opened, and while nobody reads its output.
 TEST_F(DedupFilterTest, ASignalEndsWhatWaits) {
   Ok("mkfifo pipe out; tamis dedup -q --filter f first > out0; cp f before");
   EXPECT_EQ(Sh("exec_tamis dedup -q --filter f pipe & pid=$!; sleep 0.3; kill -TERM $pid\n"
@@ -152,8 +152,8 @@ TEST_F(DedupFilterTest, ASignalEndsWhatWaits) {
             128 + SIGTERM);
   Ok("tamis query f --invert first | cmp - /dev/null");
   Ok("cp before f");
-  // It has written something, and is stuck with the rest. Of two signals that come before the first
-  // is dealt with it sees one, so there are as many as it takes.
+  // It has written something, and waits to write the rest. If two signals come before the first is
+  // handled, it gets only one, so the script sends signals until it ends.
   const CommandResult stuck =
       Sh("exec_tamis dedup -q --filter f second > out 2> said & pid=$!; exec 3< out\n"
          "dd bs=1 count=1 <&3 > byte 2> dd_said\n"

@@ -1,4 +1,4 @@
-// Lines for the tests of tamis dedup, and what it must write of them.
+// Lines for the tests of tamis dedup, and the output that it must write for them.
 #ifndef TAMIS_TESTS_TOOLS_DEDUP_LINES_H_
 #define TAMIS_TESTS_TOOLS_DEDUP_LINES_H_
 
@@ -12,7 +12,7 @@
 
 namespace tamis::tools {
 
-// Random lines, some of which occur again. Some are empty, and some end in CRLF.
+// Returns random lines, some of which repeat. Some are empty, and some end in CRLF.
 inline std::string RandomLines(size_t n, uint64_t different, uint64_t seed) {
   Random random(seed);
   std::string text;

@@ -1,4 +1,4 @@
-// tamis dedup: which lines it writes. What it keeps in files: dedup_filter_test.cc.
+// tamis dedup: the lines that it writes. dedup_filter_test.cc tests the files that it keeps.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ namespace tamis::tools::dedup_test {
 using DedupTest = CommandTest;
 
 TEST_F(DedupTest, WritesTheFirstOfEachLine) {
-  // More than a batch and a block of the input.
+  // More than one batch and one block of the input.
   const std::string text = RandomLines(400'000, 100'000, 1);
   Write("lines", text);
   const std::string want = FirstOfEach(text);
@@ -108,7 +108,7 @@ TEST_F(DedupTest, InputThatIsNoTextIsRefused) {
   EXPECT_EQ(Ok("printf 'a\\0\\na\\0\\n' | tamis dedup --as-is").out, std::string("a\0\n", 3));
 }
 
-// A pipe stays open: what was read of it has to be answered before more comes.
+// The lines read from an open pipe must be answered before more lines come.
 TEST_F(DedupTest, AnswersBeforeItWaits) {
   const CommandResult result =
       Sh("mkfifo in out; exec_tamis dedup -q < in > out & exec 3> in 4< out\n"
@@ -123,10 +123,10 @@ TEST_F(DedupTest, AnswersBeforeItWaits) {
 TEST_F(DedupTest, AWindowForgets) {
   const std::string text = Numbers(1, 20'000) + Numbers(1, 20'000);
   Write("twice", text);
-  // But for a few that are taken for others.
+  // All but a few false positives.
   EXPECT_GT(Ok("tamis dedup --window 1000 twice").NumLines(), 39'980u);
   EXPECT_TRUE(Ok("tamis dedup --window 20000 twice").out == Numbers(1, 20'000));
-  // Each line comes again after 999 others.
+  // Each line returns after 999 others.
   std::string rounds;
   for (int i = 0; i < 30; ++i) rounds += Numbers(7, 1000);
   Write("rounds", rounds);
@@ -148,14 +148,14 @@ TEST_F(DedupTest, SaysWhatItDid) {
   EXPECT_GT(json["bytes"], 350'000);
 }
 
-// At rates at which many are lost, so that chance hardly plays a part.
+// At these rates many lines are lost, so chance hardly matters.
 TEST_F(DedupTest, LosesAsManyLinesAsItSays) {
   constexpr uint64_t kDifferent = 400'000;
   Write("lines", Numbers(1, kDifferent) + Numbers(1, kDifferent));
   for (const char* options : {"-p 0.1 --capacity 400k", "-p 0.01 --capacity 300k",
                               "-p 0.05 --capacity 350k --kind split-block", "-p 0.1 --scalable",
                               "-p 0.02 --window 400k"}) {
-    // In small pieces, as the rate after each counts for all of it.
+    // In small pieces, because the rate after a piece counts for the whole piece.
     const auto json =
         Sh("dd if=lines bs=65536 status=none | tamis dedup --json " + std::string(options)).Json();
     const double lost = static_cast<double>(kDifferent) - json["new"].get<double>();
@@ -179,7 +179,7 @@ TEST_F(DedupTest, WarnsOfAFilterThatIsTooFull) {
   EXPECT_TRUE(far_too_full.ErrHas("most of the lines left out may be new")) << far_too_full.err;
 }
 
-// A filter that nobody had locked when this began, as there was none.
+// The filter did not exist when the command began, so nobody had locked it.
 TEST_F(DedupTest, AFilterThatCameMeanwhileIsNotReplaced) {
   Write("lines", Numbers(1, 10));
   const CommandResult result = Sh(

@@ -1,4 +1,4 @@
-// The phone numbers, and the measurements that the demonstration rests on.
+// The phone numbers of the demonstration, and its measurements.
 #include "tools/commands/demo.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(PhoneQueriesTest, HalfAreKnownInMixedOrder) {
   EXPECT_NEAR(static_cast<double>(known_in_front), 2500, 250);
 }
 
-// The demonstration must be able to fail: a filter that lacks half of the numbers is found out.
+// The demonstration must be able to fail: a filter that lacks half of the numbers is detected.
 TEST(DemoMeasureTest, FalseNegativesAreCounted) {
   constexpr uint64_t kNumbers = 10'000;
   SplitBlockBloomFilter filter({.capacity = kNumbers, .fpr = 1e-6, .hash = {}, .memory = {}});

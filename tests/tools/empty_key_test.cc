@@ -1,4 +1,4 @@
-// The empty key, and where there is none.
+// The empty key, and lines without a key.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace tamis::tools::empty_key_test {
 
 class EmptyKeyTest : public CommandTest {
  protected:
-  // How many keys come of it.
+  // Builds a filter and returns its number of keys.
   uint64_t Keys(const std::string& contents, const std::string& options) const {
     Write("keys", contents);
     const CommandResult result =
@@ -19,7 +19,7 @@ class EmptyKeyTest : public CommandTest {
     EXPECT_EQ(result.status, 0) << result.err;
     return result.Json()["inserted"];
   }
-  // Whether the filter that was built has it.
+  // Whether that filter contains the empty key.
   bool HasEmptyKey() const {
     return Ok("printf '\\n' | tamis query f --empty keep --count").out == "1/1\n";
   }

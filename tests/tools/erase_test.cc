@@ -1,4 +1,4 @@
-// Kinds of filters that keys can be erased from, in the command.
+// Erasing keys from filters with the command.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -101,7 +101,7 @@ TEST_F(EraseTest, TheFileKeepsItsModeAndIsOnlyReplacedIfItMayBeWritten) {
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 0);
 }
 
-// The first reads its keys from a pipe, and waits for them.
+// The first command reads its keys from a pipe, and waits for them.
 TEST_F(EraseTest, OfTwoAtOnceTheSecondIsRefused) {
   Ok("tamis build -q -t cuckoo16 -o f.tamis all");
   Write("others", Numbers(2, 5'000, 2));

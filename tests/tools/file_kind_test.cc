@@ -1,4 +1,4 @@
-// Files that are no text, by their first bytes.
+// Files that are not text, recognized by their first bytes.
 #include "tools/input/file_kind.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ constexpr Case kCases[] = {
     {"\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16BE -t UTF-8 FILE | tamis"},
 };
 
-// What must be taken for keys.
+// Texts that must be accepted as keys.
 constexpr std::string_view kTexts[] = {
     "",
     "P",
@@ -116,8 +116,8 @@ TEST_F(FileKindTest, ANulByteIsInNoText) {
   EXPECT_TRUE(filter.ErrHas("f is a filter saved by tamis")) << filter.err;
 }
 
-// What is said of a file does not depend on how much of it is there, and nobody who types a line
-// waits for the answer.
+// The message about a file does not depend on how much of it has been read. Someone who types a
+// line does not wait for the answer.
 TEST_F(FileKindTest, DecidesAsSoonAsItCan) {
   for (const Case& c : kCases) {
     for (size_t bytes = 0; bytes < c.bytes.size(); ++bytes) {
@@ -172,7 +172,7 @@ TEST_F(FileKindTest, LinesThatEndInCrAlone_AreRefused) {
   EXPECT_EQ(Ok("printf '1\\r2\\r' > old; tr '\\r' '\\n' < old | tamis query f --count").out,
             "2/2\n");
   EXPECT_EQ(Ok("printf '1\\r2' | tamis query f --count --as-is").out, "0/1\n");
-  // Half of a CRLF, and CR within a line.
+  // Half of a CRLF, and a CR within a line.
   EXPECT_EQ(Ok("printf '1\\r' | tamis query f --count").out, "1/1\n");
   EXPECT_EQ(Ok("printf 'a\\rb\\n2\\n' | tamis query f --count").out, "1/2\n");
 }

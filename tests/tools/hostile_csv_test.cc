@@ -1,4 +1,4 @@
-// CSV that is broken, or made to take long.
+// CSV that is broken, or that is made to take long.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace tamis::tools::hostile_csv_test {
 
 class HostileCsvTest : public CommandTest {
  protected:
-  // Rows "1,one" ... and in row `row` (line `row` + 1) the text that is given.
+  // Rows "1,one" ..., with the given text in row `row` (line `row` + 1).
   static std::string Rows(size_t rows, size_t row, const std::string& text) {
     std::string csv = "id,text\n";
     for (size_t i = 1; i <= rows; ++i) {
@@ -19,7 +19,7 @@ class HostileCsvTest : public CommandTest {
     return csv;
   }
 
-  // That building fails, says the place and leaves nothing.
+  // Expects that building fails, names the place and leaves no file.
   void ExpectAstray(const std::string& csv, const std::string& place) const {
     Write("keys.csv", csv);
     for (const char* options : {"", "--capacity 1000 ", "--strict "}) {
@@ -39,9 +39,9 @@ TEST_F(HostileCsvTest, AStrayQuoteIsAnErrorWithItsLine) {
   ExpectAstray(Rows(1000, 1000, "1000,\"stray"), "1001");
   ExpectAstray(Rows(3, 0, "") + "4,\"a\n5,b\n6,\"c,d\"\n", "5");
   ExpectAstray("id,\"text\n1,one\n2,two\n", "1");
-  // It closes as it should, but thousands of lines on.
+  // It is closed correctly, but thousands of lines later.
   ExpectAstray(Rows(5000, 3, "3,\"stray\n") + "5001,closed\"\n", "4");
-  // No end of it within the bytes that a record may have.
+  // It does not end within the bytes that a record may have.
   ExpectAstray(Rows(1000, 900, "900,\"stray\n" + std::string(20 << 20, 'x')), "901");
 }
 
@@ -61,7 +61,7 @@ TEST_F(HostileCsvTest, LongFieldsCanBeAllowed) {
   EXPECT_EQ(Ok("tamis query f --csv --column id --quoted-lines 3001 keys.csv").out, csv);
 }
 
-// A header that is read again for each of its columns would take the time limit of a test.
+// A header that was read again for each of its columns would exceed the time limit of a test.
 TEST_F(HostileCsvTest, MillionsOfColumns) {
   const std::string commas(2 << 20, ',');
   for (const char* quoted : {"", "\"first\","}) {

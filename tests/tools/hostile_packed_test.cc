@@ -1,4 +1,4 @@
-// Packed input that is damaged, or made to do harm.
+// Packed input that is damaged or malicious.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <tamis/error.h>
@@ -35,7 +35,7 @@ class HostilePackedTest : public CommandTest {
     }
   }
 
-  // All keys of standard input, of which every read sees one byte.
+  // Returns all keys of standard input, where every read returns one byte.
   std::string ReadByteByByte(const std::string& contents) const {
     int pair[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
@@ -72,7 +72,7 @@ TEST_F(HostilePackedTest, DataThatAreCutShort) {
   }
   ExpectFailure(gzip + gzip.substr(0, 20), 3, "end too early");
   ExpectFailure(zstd + zstd.substr(0, 20), 3, "end too early");
-  // Nothing of it but what it is known by.
+  // Only the bytes by which the format is recognized.
   ExpectFailure("\x1F\x8B", 3, "end too early");
 }
 
@@ -82,7 +82,7 @@ TEST_F(HostilePackedTest, DataThatAreDamaged) {
   gzip[gzip.size() / 2] ^= 1;
   ExpectFailure(gzip, 3, "gzip data are damaged: incorrect data check");
   gzip = Gzip(keys);
-  gzip[10] = '\7';  // a block of no kind
+  gzip[10] = '\7';  // a block of an invalid type
   ExpectFailure(gzip, 3, "gzip data are damaged: invalid block type");
   std::string zstd = Zstd(keys);
   zstd[6] |= 6;  // the same
@@ -99,7 +99,8 @@ TEST_F(HostilePackedTest, OtherBytesAfterTheData) {
   ExpectFailure(zstd + "garbage", 3, "zstd data are damaged");
 }
 
-// 1 GB without a line end in 1 MB, and in 32 KB: unpacked no further than a record may be long.
+// 1 GB without a line end, packed into 1 MB and into 32 KB. It is unpacked only up to the longest
+// allowed record.
 TEST_F(HostilePackedTest, BombsAreRecordsThatAreTooLong) {
   const std::string letters = ZstdRun(1'000'000'000, 'x');
   ASSERT_LT(letters.size(), 40'000U);
@@ -135,7 +136,7 @@ TEST_F(HostilePackedTest, BytesThatComeOneByOne) {
   EXPECT_EQ(ReadByteByByte("PAR1S\n"), "PAR1S\n");
 }
 
-// Whatever comes of it, it is an error with the file's name or some keys, and no crash.
+// The result must be an error with the file's name, or some keys, and not a crash.
 TEST_F(HostilePackedTest, AnyByteMayBeWrong) {
   std::mt19937_64 random(7);
   for (const std::string& packed : {Gzip(Numbers(1, 30)), Zstd(Numbers(1, 30))}) {

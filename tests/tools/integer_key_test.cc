@@ -1,4 +1,4 @@
-// What is an integer, and blanks around keys.
+// The texts that are integers, and blanks around keys.
 #include "tools/input/integer_key.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(IntegerKeyTest, WhatIsTheMatter) {
   }
 }
 
-// Else it would take longer than the test may: the time doubled with each of them.
+// Each of these once doubled the time, so this would exceed the time limit of the test.
 TEST(IntegerKeyTest, ManyBlanksAndSignsTakeNoTime) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += " +";

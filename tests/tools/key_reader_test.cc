@@ -1,4 +1,4 @@
-// Batches of keys: what is in them must not depend on where blocks and batches end.
+// Batches of keys: their contents must not depend on where blocks and batches end.
 #include "tools/input/key_reader.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class KeyReaderTest : public CommandTest {
     size_t batches = 0;
   };
 
-  // The keys as text, also where they are integers.
+  // Reads the keys as text, even if they are integers.
   All ReadAll(InputOptions options, const std::string& name) const {
     options.paths = {Path(name)};
     KeyReader reader(options, {.records = true, .report_bad = false});
@@ -44,7 +44,7 @@ class KeyReaderTest : public CommandTest {
 };
 
 TEST_F(KeyReaderTest, ManyShortLines) {
-  // More than a block of 8 MiB and a batch of 2^20.
+  // More than one block of 8 MiB and one batch of 2^20 keys.
   constexpr size_t kLines = 1'300'000;
   Write("keys", Numbers(0, kLines));
   const All all = ReadAll({}, "keys");

@@ -1,4 +1,4 @@
-// Filters that are asked in another type than they were built in, and secrets of keyed hashes.
+// Queries in another key type than the filter was built with, and secrets of keyed hashes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -48,7 +48,7 @@ TEST_F(KeyTypeTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
   EXPECT_EQ(Ok("tamis query -c both.tamis keys").out, "1000/1000\n");
 }
 
-// As all files of version 1.
+// Files of version 1 do not record the key type.
 TEST_F(KeyTypeTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
   Ok("cp '" TAMIS_GOLDEN_DIR "/cuckoo16_v1_full.tamis' old");
   const std::string doubt = "old does not say whether its keys are text or integers";
@@ -60,7 +60,7 @@ TEST_F(KeyTypeTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
   EXPECT_EQ(Sh("tamis query -q -c old keys").err, "");
   EXPECT_EQ(Sh("tamis query -c old /dev/null").err, "");
   EXPECT_EQ(Sh("tamis query -c text.tamis /dev/null").err, "");
-  // Those that it was built of.
+  // The keys that it was built from.
   std::vector<uint64_t> integers;
   for (uint64_t i = 0; i < 74; ++i) integers.push_back(i * 0x9E3779B97F4A7C15);
   WriteU64("raw", integers);
@@ -143,7 +143,7 @@ TEST_F(SecretCommandTest, StaysWhereItWas) {
   EXPECT_EQ(info.find("0011"), std::string::npos) << info;
 }
 
-// With it every filter that was made with it would be lost.
+// Without the secret, all filters made with it would be lost.
 TEST_F(SecretCommandTest, IsNotOverwritten) {
   Ok("tamis build -q -o f.tamis --kind cuckoo16 --hash siphash13 --secret secret keys");
   Ok("tamis build -q -o s.tamis --hash siphash13 --secret secret keys");
@@ -158,7 +158,7 @@ TEST_F(SecretCommandTest, IsNotOverwritten) {
   }
 }
 
-// Also of layers, which only a reader with the secret can open.
+// This includes scalable filters, whose layers only a reader with the secret can open.
 TEST_F(SecretCommandTest, InfoDescribesWhatItCannotOpen) {
   Ok("tamis build -q -o f.tamis --kind scalable --hash siphash13 --secret secret keys");
   const nlohmann::json json = Ok("tamis info --json f.tamis").Json();

@@ -1,4 +1,5 @@
-// What commands write to: never an input, nothing before it can be done, no control characters.
+// Files that commands write: never an input, no output before it can succeed, no control
+// characters.
 #include <gtest/gtest.h>
 #include <tamis/error.h>
 
@@ -21,7 +22,8 @@ class OutputsTest : public CommandTest {
   }
 };
 
-// Were it read on while it grows, the file would fill the disk; these limits end that soon.
+// If a command read on while its input grows, the file would fill the disk. The limits stop that
+// soon.
 TEST_F(OutputsTest, MustNotBeInputs) {
   const std::string filter = Read("f.tamis");
   Ok("ln -s keys link; ln keys hard; mkfifo pipe");
@@ -48,12 +50,12 @@ TEST_F(OutputsTest, MustNotBeInputs) {
     ASSERT_EQ(Read("f.tamis"), filter) << script;
   }
   EXPECT_FALSE(Exists("g.tamis"));
-  // Devices and pipes may be both.
+  // Devices and pipes may be input and output.
   Ok("tamis query f.tamis /dev/null > /dev/null");
   EXPECT_EQ(Ok("cat keys > pipe & tamis query f.tamis pipe | cat").out, Read("keys"));
 }
 
-// The report would go into the file that was just saved, or was until then.
+// The report would go into the file that was just saved, or into the file that it replaced.
 TEST_F(OutputsTest, ReportsDoNotGoIntoWhatIsSaved) {
   Ok("tamis build -q -t cuckoo8 -o c.tamis keys; cp c.tamis erased; cp f.tamis g.tamis; ln -s "
      "g.tamis link");
@@ -76,7 +78,7 @@ TEST_F(OutputsTest, ReportsDoNotGoIntoWhatIsSaved) {
   Ok("tamis build --json -o g.tamis keys > report");
 }
 
-// Of one that is more than is buffered, and a stream that ends in the middle of a key.
+// The bitmap is larger than the buffer, and the stream ends in the middle of a key.
 TEST_F(OutputsTest, APartOfABitmapIsNotLeft) {
   const std::string query =
       "head -c 100000003 /dev/zero | tamis query f.tamis --u64 --any-type --strict --bitmap ";
@@ -96,7 +98,7 @@ TEST_F(OutputsTest, AWriteOfNothingIsAnError) {
   int calls = 0;
   faults.write = [&]() -> std::optional<ssize_t> {
     if (++calls < 100) return 0;
-    errno = EDOM;  // ends what would go on for ever
+    errno = EDOM;  // ends an endless loop
     return -1;
   };
   Output out(Path("out"));
@@ -150,7 +152,7 @@ TEST_F(OutputsTest, NamesThatAreNotUtf8) {
 }
 
 TEST_F(OutputsTest, ControlCharactersOfNamesAreShown) {
-  // Clears a terminal, in two ways; and a line end, which would begin a message of its own.
+  // Sequences that clear a terminal, in two ways, and a line end, which would begin a new message.
   Ok("mv f.tamis \"$(printf 'a\\033[2J\\302\\2332J\\nb')\"; touch \"$(printf 'k\\033c')\"");
   const CommandResult result =
       Sh("for command in info verify 'query --count' 'build -o x'; do"

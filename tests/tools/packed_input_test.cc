@@ -1,4 +1,4 @@
-// Input that gzip or zstd has packed.
+// Input packed by gzip or zstd.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ TEST_F(PackedInputTest, IsReadAsWhatWasPacked) {
     EXPECT_EQ(Ok("tamis query f --count " + name).out, "100000/100000\n") << name;
   }
   EXPECT_EQ(Ok("cat keys.gz | tamis query plain.tamis").out, Read("keys"));
-  // By a real compressor, whatever the name says.
+  // Packed by a real compressor, under any name.
   Ok("gzip -c keys > packed.txt && tamis build -q -o f packed.txt && cmp f plain.tamis");
 }
 
@@ -82,7 +82,7 @@ TEST_F(PackedInputTest, RawIntegersAreUnpackedByTheirName) {
   EXPECT_EQ(Ok("tamis query f --u64 --count ids.gz").out, "5/5\n");
   EXPECT_EQ(Ok("tamis query f --u64 --count --invert ids.bin").out, "9/9\n") << "as they stand";
   EXPECT_EQ(Ok("tamis query f --u64 --count --invert --as-is ids.bin").out, "9/9\n");
-  // Raw integers may begin as gzip's data, or UTF-16, do.
+  // Raw integers may begin with the same bytes as gzip data or UTF-16.
   WriteU64("begins.gz", std::vector<uint64_t>{0xFEFF, 4});
   EXPECT_EQ(Ok("tamis build -q -o f --u64 begins.gz && tamis query f --u64 -c begins.gz").out,
             "2/2\n");
@@ -103,7 +103,7 @@ TEST_F(PackedInputTest, TheVersionSaysWhatIsUnpacked) {
   EXPECT_NE(version.find("unpacks zstd: with " + ZstdLibrary() + "\n"), std::string::npos);
 }
 
-// Without the libraries there is a cure as for other files.
+// Each unpacker exists exactly if its library does.
 TEST(UnpackerTest, EachIsThereWithItsLibrary) {
   EXPECT_EQ(MakeGzipUnpacker("name") != nullptr, !GzipLibrary().empty());
   EXPECT_EQ(MakeZstdUnpacker("name") != nullptr, !ZstdLibrary().empty());

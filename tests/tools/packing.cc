@@ -5,7 +5,7 @@
 namespace tamis::tools {
 namespace {
 
-// The lowest `bytes` bytes of `value`, little-endian.
+// Returns the lowest `bytes` bytes of `value`, little-endian.
 std::string Little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
@@ -23,7 +23,7 @@ uint32_t Crc32(std::string_view text) {
 
 constexpr size_t kZstdBlock = size_t{128} << 10;
 
-// No checksum, no size, a window of 128 KiB.
+// Without checksum or size, with a window of 128 KiB.
 std::string ZstdHeader() { return std::string("\x28\xB5\x2F\xFD\0\x38", 6); }
 
 std::string ZstdBlockHeader(bool last, unsigned type, size_t bytes) {

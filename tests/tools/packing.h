@@ -1,4 +1,4 @@
-// Packed data for tests, made without the programs that pack.
+// Makes packed data for tests without the programs that pack.
 #ifndef TAMIS_TESTS_TOOLS_PACKING_H_
 #define TAMIS_TESTS_TOOLS_PACKING_H_
 
@@ -8,15 +8,15 @@
 
 namespace tamis::tools {
 
-// A member of gzip with `text` in stored blocks.
+// Returns a gzip member with `text` in stored blocks.
 std::string Gzip(std::string_view text);
 
-// A frame of zstd with `text` in raw blocks, and one of so many bytes that all are `c`, in a
-// 30,000th of the room.
+// Zstd returns a zstd frame with `text` in raw blocks. ZstdRun returns a frame of `bytes` bytes
+// equal to `c`, packed to a 30,000th of that size.
 std::string Zstd(std::string_view text);
 std::string ZstdRun(uint64_t bytes, char c);
 
-// A frame that programs skip.
+// Returns a frame that programs skip.
 std::string ZstdSkipped(std::string_view contents);
 
 }  // namespace tamis::tools

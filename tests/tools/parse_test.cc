@@ -1,4 +1,4 @@
-// Numbers as people type and read them.
+// Numbers as people write and read them.
 #include "tools/options/parse.h"
 
 #include <gtest/gtest.h>

@@ -109,7 +109,7 @@ TEST_F(PlanTest, SaysWhenSomethingExactIsBetter) {
   EXPECT_EQ(Named(digits11["exact"], "bitmap")["bytes"], 12'500'000'000);
   EXPECT_EQ(digits11["choice"], "split-block");
   EXPECT_EQ(Plan("--n 5e9 --range 0:99999999999 --memory 64G"), digits11);
-  // 10^10 bits are 1.16 GiB, less than any filter for half of that range.
+  // 10^10 bits are 1.16 GiB. Any filter for half of that range is larger.
   const nlohmann::json digits10 = Plan("--n 5e9 --digits 10 --memory 16G");
   EXPECT_EQ(Named(digits10["exact"], "bitmap")["bytes"], 1'250'000'000);
   EXPECT_EQ(digits10["choice"], "bitmap");

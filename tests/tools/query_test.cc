@@ -18,7 +18,7 @@ class QueryTest : public CommandTest {
     Ok("tamis build -q -o even.tamis --fpr 1e-6 even");
   }
 
-  // Bit i of the file, least significant first.
+  // Returns bit i of the file, least significant first.
   static bool Bit(const std::string& bytes, size_t i) { return (bytes[i / 8] >> (i % 8)) & 1; }
 };
 
@@ -31,7 +31,7 @@ TEST_F(QueryTest, WritesMatchingLines) {
 
 TEST_F(QueryTest, InvertIsTheComplement) {
   EXPECT_EQ(Ok("tamis query even.tamis --invert all").out, Numbers(1, 1000, 2));
-  // Also with false positives in plenty.
+  // The same with many false positives.
   Ok("tamis build -q -o half.tamis --fpr 0.5 even");
   Ok("tamis query half.tamis all > in; tamis query half.tamis -v all > out");
   std::vector<std::string> both = Lines(Read("in") + Read("out"));
@@ -43,7 +43,7 @@ TEST_F(QueryTest, InvertIsTheComplement) {
 }
 
 TEST_F(QueryTest, LinesComeOutAsTheyAre) {
-  Write("crlf", "0\r\n1\r\n2\r\n4");  // the last one without an end
+  Write("crlf", "0\r\n1\r\n2\r\n4");  // the last line has no line end
   EXPECT_EQ(Ok("tamis query even.tamis crlf").out, "0\r\n2\r\n4\n");
 }
 
@@ -67,7 +67,7 @@ TEST_F(QueryTest, AnyTellsByItsStatus) {
 }
 
 TEST_F(QueryTest, BitmapHasOneBitPerLine) {
-  // 21 lines, of which two hold no key.
+  // 21 lines, two of them without a key.
   Write("lines", "0\n1\n2\n\n4\n5\n\n" + Numbers(7, 14));
   const CommandResult result = Sh("tamis query even.tamis --bitmap bits lines");
   EXPECT_EQ(result.status, 0);
@@ -85,7 +85,7 @@ TEST_F(QueryTest, BitmapHasOneBitPerLine) {
 }
 
 TEST_F(QueryTest, BitmapGoesOnAcrossBatchesAndFiles) {
-  // Batches of 2^20 keys, and files whose lengths are no multiples of 8.
+  // Batches of 2^20 keys, and files whose lengths are not multiples of 8.
   Ok("seq 0 1100000 > many; tamis query even.tamis --bitmap bits all many even --count > count");
   const std::string bits = Read("bits");
   ASSERT_EQ(bits.size(), (2000U + 1100001 + 1000 + 7) / 8);
@@ -160,11 +160,11 @@ TEST_F(QueryTest, MappedAndLoadedFiltersAnswerAlike) {
   EXPECT_EQ(Ok("tamis query even.tamis --backend portable --threads 3 all").out, count);
 }
 
-// One that would take longer to verify than to ask is verified only if that is asked for.
+// A filter that takes longer to verify than to query is verified only on request.
 TEST_F(QueryTest, SlowLargeFiltersAreVerifiedForLargeInputs) {
   Ok("tamis build -q -o large.tamis --bytes 257M even");
   Ok("printf x | dd of=large.tamis bs=1 seek=200000000 conv=notrunc 2> log");
-  Ok("seq 3000000 > many");  // of more than 257 MiB / 16
+  Ok("seq 3000000 > many");  // larger than 257 MiB / 16
   EXPECT_EQ(Sh("tamis query large.tamis --count all").status, 0);
   EXPECT_EQ(Sh("cat many | tamis query large.tamis --count").status, 0) << "its length is unknown";
   EXPECT_EQ(Sh("tamis query large.tamis --count < many").status, 3);

@@ -47,7 +47,7 @@ TEST_F(BackendsTest, CalibrationIsSavedAndUsed) {
   EXPECT_TRUE(Exists("cache/tamis/calibration.json"));
   EXPECT_TRUE(Ok("tamis backends --json").Json()["calibration"].is_string());
   Ok("seq 100 > keys; tamis build -q -o f keys; tamis query f keys | cmp - keys");
-  // A damaged one is reported and does no harm.
+  // A damaged calibration is reported and does no harm.
   const CommandResult damaged =
       Sh("echo '{' > cache/tamis/calibration.json; tamis query f keys | cmp - keys");
   EXPECT_EQ(damaged.status, 0);

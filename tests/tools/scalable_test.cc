@@ -13,7 +13,7 @@ class ScalableTest : public CommandTest {
   ScalableTest() { Write("all", Numbers(1, 20'000)); }
 };
 
-// From a pipe, whose keys nobody can count beforehand.
+// From a pipe, whose keys cannot be counted in advance.
 TEST_F(ScalableTest, IsBuiltOfAnyNumberOfKeys) {
   for (const std::string layers : {"split-block", "bloom", "cuckoo8", "cuckoo12", "cuckoo16"}) {
     SCOPED_TRACE(layers);
@@ -76,7 +76,9 @@ TEST_F(ScalableTest, WhatIsNotDefinedIsRefused) {
   EXPECT_FALSE(Exists("g.tamis"));
 }
 
-// As in logs: memory follows the different keys, and those that are left out are counted.
+// Many copies, as in logs. Memory depends on the number of different keys, and copies that are left
+// out are counted.
+// counted.
 TEST_F(ScalableTest, CopiesDoNotMakeItGrow) {
   for (const std::string layers : {"split-block", "bloom", "cuckoo16"}) {
     SCOPED_TRACE(layers);

@@ -1,4 +1,4 @@
-// What stands between fields, and which column is meant.
+// The separators between fields, and the choice of a column.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -77,7 +77,7 @@ TEST_F(SeparatorTest, AWrongOneIsGuessedForTheError) {
     EXPECT_TRUE(result.ErrHas(c.hint)) << c.options << result.err;
     EXPECT_FALSE(Exists("f"));
   }
-  // Nothing is guessed where the separator is there.
+  // If the separator occurs, nothing is guessed.
   Write("keys", "a,1;2\nb,3;4;5\n");
   const CommandResult result = Sh("tamis build -o f --csv --integers keys");
   EXPECT_EQ(result.status, 2);
@@ -97,7 +97,7 @@ TEST_F(SeparatorTest, AWrongOneIsNoticedWhereOneColumnWillDo) {
       {"\"a;\";1\n\"b\";2\n", "--csv", "give --separator ';'"},
       {"1\ta\n2\tb", "--csv", "give --tsv"},
       {"1,a\n2,b\n", "--tsv", "give --csv"},
-      // Some records have a comma, which makes their number of fields another one.
+      // Some records contain a comma, so they have another number of fields.
       {"id;price\n1;2,5\n2;3,5\n", "--csv --header", "give --separator ';'"},
   };
   Ok("tamis build -q -o known ids && cp known f");
@@ -132,7 +132,7 @@ TEST_F(SeparatorTest, OneColumnMayHaveOtherSeparatorsInIt) {
   Write("keys", "a;b\nc;d\n");
   Ok("tamis build -q -o f --csv --separator , keys");
   EXPECT_EQ(Ok("tamis query f keys").out, "a;b\nc;d\n");
-  // What the first hundred have in common, later ones need not.
+  // Lines after the first hundred may have another number of fields.
   std::string many;
   for (int i = 0; i < 99; ++i) many += "a;b\n";
   Write("keys", many + "c\n");
@@ -157,7 +157,7 @@ TEST_F(SeparatorTest, RecordsOfOtherNumbersOfFieldsAreBad) {
   EXPECT_EQ(Sh("tamis build -o g --max-bad 1 --csv --column id keys.csv").status, 2);
   EXPECT_EQ(Sh("tamis build -o g --strict --csv --column id keys.csv").status, 2);
   EXPECT_FALSE(Exists("g"));
-  // Each file has its own number.
+  // Each file has its own column number.
   Write("other.csv", "name,x,id\na,b,z\n");
   Ok("tamis build -q -o f --csv --column id good.csv other.csv");
   Write("tabs", "1\ta\n2\tb\tc\n");

@@ -22,8 +22,8 @@ namespace tamis::tools::signals_test {
 
 class SignalsTest : public CommandTest {
  protected:
-  // A child that saves to "f", where there are no files without names, and waits in the middle of
-  // it.
+  // Starts a child that saves to "f", with unnamed files disabled, and that blocks in the middle of
+  // saving.
   pid_t SaveForEver(int ready) const {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -41,14 +41,14 @@ class SignalsTest : public CommandTest {
     _exit(1);
   }
 
-  // How a child ends that is sent a signal while it saves.
+  // Returns the wait status of a child that gets a signal while it saves.
   int StatusAfter(int number) const {
     int pipe_ends[2];
     EXPECT_EQ(pipe(pipe_ends), 0);
     const pid_t child = SaveForEver(pipe_ends[1]);
     close(pipe_ends[1]);
     char none;
-    EXPECT_EQ(read(pipe_ends[0], &none, 1), 0);  // until it has closed its end
+    EXPECT_EQ(read(pipe_ends[0], &none, 1), 0);  // until the child closes its end
     close(pipe_ends[0]);
     EXPECT_EQ(NumFiles(), 1u);
     EXPECT_EQ(kill(child, number), 0);
@@ -83,7 +83,7 @@ TEST_F(SignalsTest, TheOutputIsAsItWas) {
       {"query f pipe", ""},
   };
   for (const Case& c : cases) {
-    // It waits for more of the pipe, which is open once it has been opened there.
+    // `exec` returns when the command has opened the pipe. The command then waits for more input.
     const CommandResult result = Sh("exec_tamis " + std::string(c.command) +
                                     " 2> said & pid=$!; exec 3> pipe; echo 1 >&3; kill -TERM $pid\n"
                                     "wait $pid");
@@ -125,7 +125,7 @@ TEST_F(SignalsTest, TheOutputIsSaved) {
 }
 
 TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
-  // It waits for more of the pipe, which is open once it has been opened there.
+  // `exec` returns when the command has opened the pipe. The command then waits for more input.
   const std::string interrupt = "exec 4> pipe; exec 3<&$kept; kill -TERM $pid; wait $pid";
   Ok("mkfifo pipe err");
   EXPECT_EQ(Sh("exec 3<>err; kept=3; dd if=/dev/zero of=err oflag=nonblock bs=1 2> dd\n"
@@ -143,7 +143,8 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
   EXPECT_FALSE(Exists("new"));
 }
 
-// It has room for some of what they say, and who writes it all waits for who reads.
+// The terminal has room for a part of the message. A process that wrote the whole message would
+// block until someone reads.
 TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
   std::vector<int> opened;
   const auto filled_with = [&](size_t most) {
@@ -154,7 +155,7 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
     while (size < most && write(opened.back(), "x", 1) == 1) ++size;
     return size;
   };
-  // Not all of them take the same.
+  // Terminals differ in how much they take.
   const size_t all = filled_with(SIZE_MAX);
   if (opened.back() == -1) GTEST_SKIP() << "no pseudo-terminals here";
   pollfd room = {};
@@ -175,15 +176,15 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
   }
   int status = 0;
   for (int i = 0; i < 1000 && waitpid(child, &status, WNOHANG) == 0; ++i) usleep(10'000);
-  kill(child, SIGKILL);  // which does nothing to one that has ended
+  kill(child, SIGKILL);  // does nothing if the child has ended
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) << status;
   for (const int fd : opened) close(fd);
 }
 
-// All of it goes into a pipe at once, or the handler would wait for who reads it.
+// The whole message must fit into a pipe; otherwise the handler would block until someone reads.
 TEST_F(SignalsTest, WhatTheySayIsShort) {
   Ok("mkfifo pipe err");
-  const std::string name(200, '\1');  // four characters each as it is shown
+  const std::string name(200, '\1');  // each byte is shown as four characters
   std::string folder;
   for (int depth = 0; depth < 6; ++depth) folder += name + "/";
   const CommandResult result =
@@ -193,7 +194,7 @@ TEST_F(SignalsTest, WhatTheySayIsShort) {
   EXPECT_EQ(result.out.size(), size_t{PIPE_BUF});
   EXPECT_EQ(result.out.substr(0, 23), "tamis: interrupted; ...");
   EXPECT_TRUE(result.out.ends_with("/new was not written\n"));
-  // Cut between two letters, as the seventh byte that is left out is amid one.
+  // Cut between two letters, because the seventh omitted byte is inside a letter.
   std::string letters;
   for (int i = 0; i < 100; ++i) letters += "\xC3\xA9";
   folder.clear();
@@ -207,7 +208,7 @@ TEST_F(SignalsTest, WhatTheySayIsShort) {
   EXPECT_EQ(named.out.size(), size_t{PIPE_BUF} - 1);
 }
 
-// A limit of 2 KiB (4 blocks of 512 bytes), which every output here exceeds.
+// The limit is 2 KiB (4 blocks of 512 bytes). Every output here is longer.
 TEST_F(SignalsTest, OutputPastTheLimitOfAFilesSize_IsAnError) {
   Write("keys", Numbers(1, 20'000));
   Ok("tamis build -q -o f keys; mkdir empty; cp keys empty; cp f empty");

@@ -1,4 +1,4 @@
-// A regular file on standard input is read as one with a name.
+// A regular file on standard input is read like a file with a name.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ TEST_F(StandardInputTest, FromWhereItStands) {
   Write("more", "first\nsecond\n" + Read("keys"));
   Ok("tamis build -q -o f keys");
   Ok("{ read a; read b; tamis build -q -o g; } < more && cmp f g");
-  // To its end: nothing is left for who comes next.
+  // It is read to its end: the next command finds nothing.
   EXPECT_EQ(Ok("{ tamis build -q -o g; cat; } < keys").out, "");
   WriteU64("u64", std::vector<uint64_t>{1, 2, 3});
   EXPECT_EQ(Ok("{ dd bs=8 count=1 of=first 2> log; tamis build -q -o g --u64; } < u64\n"

@@ -1,4 +1,4 @@
-// `tamis build` for kinds that never change, and what other commands do with their files.
+// `tamis build` for static kinds, and other commands with their files.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Help, exit statuses, and outputs that do not work.
+// Help, exit statuses, and outputs that fail.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -81,7 +81,7 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
     EXPECT_EQ(result.out, "") << c.script;
     EXPECT_TRUE(result.ErrHas(c.error)) << c.script << "\n" << result.err;
     const std::vector<std::string> lines = Lines(result.err);
-    // Before the failure the keys may have been counted.
+    // The count of keys may be printed before the failure.
     ASSERT_TRUE(lines.size() == 1 || lines.size() == 2) << c.script << "\n" << result.err;
     EXPECT_EQ(lines.back().rfind("tamis: ", 0), 0U) << result.err;
     EXPECT_FALSE(Exists("x")) << c.script;
@@ -118,7 +118,7 @@ TEST_F(StatusTest, AReportThatFailsLeavesWhatWasSaved) {
     EXPECT_TRUE(result.ErrHas("cannot write standard output: No space left")) << result.err;
     EXPECT_EQ(Sh("cmp -s a.bank new").status, same ? 0 : 1) << command;
   }
-  // What failed before is no report.
+  // The earlier failure decides the status, not the report.
   EXPECT_EQ(Sh("tamis build -o folder/none --json keys > /dev/full").status, 3);
 }
 
@@ -131,17 +131,17 @@ TEST_F(StatusTest, ClosedStandardOutputIsAnError) {
 TEST_F(StatusTest, FilesDoNotTakeThePlaceOfClosedStreams) {
   EXPECT_EQ(Sh("tamis build -o g.tamis keys <&- >&- 2>&-").status, 0);
   Ok("cmp f.tamis g.tamis");
-  // Were the bitmap descriptor 1, the counts would be in it.
+  // If the bitmap had descriptor 1, it would contain the counts.
   EXPECT_EQ(Sh("tamis query f.tamis --bitmap bits --count keys >&-").status, 3);
   EXPECT_EQ(Read("bits").size(), 20000U / 8);
 }
 
 TEST_F(StatusTest, AReaderThatGoesEndsTheCommandQuietly) {
-  // More than a pipe holds.
+  // More bytes than a pipe holds.
   const std::string query = "tamis query f.tamis keys keys keys; echo $? >&2";
   const CommandResult killed = Sh("{ " + query + "; } | head -n 1");
   EXPECT_EQ(killed.out, "1\n");
-  EXPECT_EQ(killed.err, "141\n");  // by SIGPIPE, as any filter
+  EXPECT_EQ(killed.err, "141\n");  // by SIGPIPE, as in any pipeline
   const CommandResult ignored = Sh("{ trap '' PIPE; " + query + "; } | head -n 1");
   EXPECT_EQ(ignored.out, "1\n");
   EXPECT_EQ(ignored.err, "3\n");

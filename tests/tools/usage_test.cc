@@ -1,4 +1,4 @@
-// Bad command lines: one plain line that names the option, and status 2, whatever the command.
+// Bad command lines of every command: one plain line that names the option, and status 2.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tamis::tools::usage_test {
 
 using UsageTest = CommandTest;
 
-// Texts of the parser that nobody but its authors understands.
+// Expects one plain line, without the parser's own phrases, which users do not understand.
 void ExpectPlain(const std::string& script, const CommandResult& result, const std::string& name) {
   EXPECT_EQ(result.status, 2) << script << "\n" << result.out << result.err;
   EXPECT_EQ(result.NumLines(), 0U) << script << "\n" << result.out;
@@ -26,7 +26,7 @@ void ExpectPlain(const std::string& script, const CommandResult& result, const s
 
 class UsageOfCommandsTest : public CommandTest {
  protected:
-  // Every command that does something, such as "bank build".
+  // Returns every command that does something, such as "bank build".
   std::vector<std::string> Commands() const {
     std::vector<std::string> commands;
     Append("", commands);
