@@ -1,5 +1,5 @@
-// The bank kernels of every backend: same answers, counts and rows as the portable one, and the
-// portable ones against their definition.
+// The bank kernels of every backend give the same answers, counts and rows as the portable kernels,
+// and the portable kernels match their definition.
 #include "tamis/layout/bank.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ class BankKernelTest : public BackendTest {
   const detail::BankKernels& oracle() const { return portable().bank; }
 };
 
-// Rows at a multiple of 64 bytes, seven bits of eight set: an AND of eight has a third left.
+// Rows at a multiple of 64 bytes, with seven of eight bits set: an AND of eight rows has a third of
+// its bits set.
 class Rows : public GuardedArray<uint64_t> {
  public:
   explicit Rows(uint64_t num_blocks)
@@ -122,7 +123,7 @@ TEST_P(BankKernelTest, TransposeEqualsPortable) {
 INSTANTIATE_TEST_SUITE_P(Backends, BankKernelTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-// By the definition: a member is a filter, and row j has its bit j.
+// The definition: each member is a filter, and row j contains bit j of every filter.
 TEST(PortableBankTest, RowsAreBitsOfFilters) {
   constexpr uint64_t kBlocks = 3;
   const detail::Kernels& kernels = *FindBackend("portable").kernels;
@@ -145,7 +146,7 @@ TEST(PortableBankTest, RowsAreBitsOfFilters) {
       ASSERT_EQ(BitOf(rows.data() + j * bank::kRowWords, c), want) << "row " << j << ", " << c;
     }
   }
-  // And a lookup is that of each filter.
+  // A lookup gives the answer of each filter.
   const std::vector<uint64_t> hashes = RandomValues(200, /*seed=*/6);
   const BankRows group = {rows.data(), kBlocks, mask.data()};
   std::vector<uint64_t> bits(hashes.size() * bank::kRowWords);

@@ -1,5 +1,5 @@
-// The kernels of classic Bloom filters of every backend: same answers, same filter memory as the
-// portable one.
+// The kernels of classic Bloom filters of every backend give the same answers and the same filter
+// memory as the portable kernels.
 #include "tamis/layout/bloom.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class BloomKernelTest : public BackendTest {
 
 constexpr uint32_t kHashCounts[] = {1, 2, 3, 7, 8, 13, 64};
 
-// The share of bits that makes about half of all probes hits, but for few hashes.
+// Sets a share of bits with which about half of all probes are hits, except with few hashes.
 std::vector<uint64_t> RandomWords(uint64_t num_words, uint32_t num_hashes) {
   std::vector<uint64_t> words(num_words);
   Random random(num_words);
@@ -146,7 +146,7 @@ TEST_P(BloomKernelTest, OneKeyEqualsPortable) {
   }
 }
 
-// A key is missing if any one of its bits is.
+// A key is missing if any of its bits is missing.
 TEST_P(BloomKernelTest, EveryBitCounts) {
   constexpr uint64_t kBits = 64 * 100'003;
   constexpr uint32_t kHashes = 7;
@@ -165,7 +165,7 @@ TEST_P(BloomKernelTest, EveryBitCounts) {
   }
 }
 
-// 16 GiB of which only the pages that are written take memory.
+// Maps 16 GiB. Only the written pages take memory.
 TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
   constexpr uint64_t kBits = (uint64_t{1} << 37) - 64;
   constexpr size_t kBytes = kBits / 8;

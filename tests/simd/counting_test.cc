@@ -1,5 +1,5 @@
-// The kernels of counting filters of every backend: same answers, same counters as the portable
-// one.
+// The kernels of counting filters of every backend give the same answers and the same counters as
+// the portable kernels.
 #include "tamis/layout/counting.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace tamis::counting_test {
 
-// Beyond 64 MiB kernels may prefetch otherwise.
+// Kernels may prefetch differently beyond 64 MiB.
 constexpr uint64_t kFarBlocks = 1'100'000;
 
 class CountingKernelTest : public BackendTest {
@@ -25,8 +25,7 @@ class CountingKernelTest : public BackendTest {
   const detail::CountingKernels& oracle() const { return portable().counting; }
 };
 
-// Counters of which one in twelve is 0, so that about half of all probes are hits, and as many are
-// saturated.
+// One counter in twelve is 0, so about half of all probes are hits. One in twelve is saturated.
 std::vector<uint64_t> RandomCounters(uint64_t num_blocks) {
   std::vector<uint64_t> words(num_blocks * counting::kWords);
   Random random(num_blocks);
@@ -66,7 +65,7 @@ TEST_P(CountingKernelTest, ContainsEqualsPortable) {
   }
 }
 
-// Also where all keys of a step fall into one block, or are equal, and where counters saturate.
+// Includes steps whose keys all fall into one block or are equal, and counters that saturate.
 TEST_P(CountingKernelTest, InsertEqualsPortable) {
   for (const uint64_t num_blocks : {uint64_t{1}, uint64_t{3}, uint64_t{1000}, kFarBlocks}) {
     const std::vector<uint64_t> before = RandomCounters(num_blocks);
@@ -115,7 +114,7 @@ TEST_P(CountingKernelTest, OneKeyEqualsPortable) {
   }
 }
 
-// A key is missing if any one of its counters is 0, whichever word that is in.
+// A key is missing if any of its counters is 0, in any word.
 TEST_P(CountingKernelTest, EveryWordCounts) {
   constexpr uint64_t kBlocks = 5;
   for (const uint64_t hash : RandomKeys(50, /*seed=*/3)) {
@@ -136,7 +135,7 @@ TEST_P(CountingKernelTest, EveryWordCounts) {
   }
 }
 
-// The largest filter there is, 256 GiB, of which only the pages that are written take memory.
+// The largest possible filter, 256 GiB. Only the written pages take memory.
 TEST_P(CountingKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   constexpr uint64_t kBlocks = counting::kMaxBlocks;
   constexpr size_t kBytes = kBlocks * counting::kBlockBytes;

@@ -1,4 +1,5 @@
-// The cuckoo kernels of every backend: same answers, same tables as the portable ones.
+// The cuckoo kernels of every backend give the same answers and the same tables as the portable
+// kernels.
 #include "tamis/layout/cuckoo.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace tamis::cuckoo_test {
 
 using cuckoo::Geometry;
 
-// Tables that kernels prefetch in different ways: not at all, beyond 1.25 MiB, beyond 64 MiB.
+// Kernels prefetch these tables in different ways: not at all, beyond 1.25 MiB, beyond 64 MiB.
 std::vector<Geometry> Geometries(int bits) {
   const uint32_t most = bits == 8 ? 65536 : 32768;
   return {{1, 2}, {1, 100}, {3, 2}, {7, 1002}, {6, most}, {260, most}};
@@ -34,7 +35,7 @@ class Table : public GuardedArray<cuckoo::Word<kBits>> {
   explicit Table(const Geometry& geometry, size_t slack = 0)
       : GuardedArray<Word>(geometry.buckets(), slack) {}
 
-  // Three slots of four used: with values that keys have, so that many are hits.
+  // Fills three of four slots with values that keys have, so that many probes are hits.
   void Randomize(uint64_t seed) {
     Random random(seed);
     for (Word& word : this->span()) {
@@ -47,7 +48,7 @@ class Table : public GuardedArray<cuckoo::Word<kBits>> {
     }
   }
 
-  // The fingerprints of these hashes, each into one of its buckets, over what is there.
+  // Writes the fingerprint of each hash into one of its buckets, over the old contents.
   void Plant(const std::vector<uint64_t>& hashes, const Geometry& geometry, uint64_t seed) {
     Random random(seed);
     for (const uint64_t hash : hashes) {
@@ -112,7 +113,7 @@ class CuckooKernelTester {
     }
   }
 
-  // The answers of `contains`, and the places of `locate`.
+  // Compares the answers with `want`, and the places with those of `locate`.
   void ContainsChanging(const Table<kBits>& table, const Geometry& geometry,
                         const detail::Batch& batch, const std::vector<uint64_t>& want) const {
     std::vector<uint64_t> places(batch.n);
@@ -125,7 +126,7 @@ class CuckooKernelTester {
     ASSERT_TRUE(got.Intact() && got_places.Intact()) << Name(geometry) << ", n = " << batch.n;
   }
 
-  // One match at a time, in each slot of either bucket, among bits that nearly match.
+  // Tests one match at a time, in each slot of either bucket, among bits that nearly match.
   void EverySlotCounts() const {
     constexpr Geometry kGeometry{2, 10};
     for (const uint64_t hash : RandomKeys(20, /*seed=*/1)) {
@@ -180,13 +181,13 @@ class CuckooKernelTester {
     }
   }
 
-  // In alternation with erasing, but for the last ones, so that tables get full.
+  // Alternates with erasing, except for the last sizes, so that tables get full.
   void ChangeTables(Change insert, bool one_chunk) const {
     for (const Geometry& geometry : {Geometry{1, 2}, {1, 30}, {3, 10}, {5, 1000}}) {
       Table<kBits> want(geometry), got(geometry);
       size_t done = 0, total = 0;
       for (const size_t n : TestSizes()) {
-        if (n > 200 && n > 20 * geometry.buckets()) continue;  // failures take their time
+        if (n > 200 && n > 20 * geometry.buckets()) continue;  // failures take long
         const Change change = n % 3 == 0 && n <= 300 ? Change::kErase : insert;
         const std::vector<uint64_t> hashes = RandomValues(n, /*seed=*/n / 3);
         std::vector<uint64_t> want_places(n);
@@ -213,7 +214,7 @@ class CuckooKernelTester {
     }
   }
 
-  // A table of more than 4 GiB, of which only the pages that are written take memory.
+  // A table of more than 4 GiB. Only the written pages take memory.
   void OffsetsBeyond4GiB() const {
     constexpr Geometry kGeometry{40'000, cuckoo::kMaxChunkBuckets<kBits>};  // 9.8 GiB
     const size_t bytes = kGeometry.buckets() * sizeof(cuckoo::Word<kBits>);
@@ -232,7 +233,7 @@ class CuckooKernelTester {
     EXPECT_EQ(
         tested_.change_table(Change::kInsert, map, kGeometry.chunk_buckets, places.data(), 200),
         200u);
-    // Each where the arithmetic says, in the first slot of its first bucket.
+    // Each fingerprint is in the first slot of its first bucket, at the computed address.
     const auto* const words = static_cast<const cuckoo::Word<kBits>*>(map);
     for (size_t i = 0; i < 300; ++i) {
       const cuckoo::Place place = cuckoo::Locate<kBits>(hashes[i], kGeometry);
@@ -261,7 +262,7 @@ class CuckooKernelTester {
 
 class CuckooKernelTest : public testing::TestWithParam<std::tuple<Backend, int>> {
  protected:
-  // Calls test(tester) for the width of the parameter.
+  // Calls test(tester) for the fingerprint width of the test parameter.
   template <typename Test>
   void Run(const Test& test) const {
     const detail::Kernels& tested = *std::get<0>(GetParam()).kernels;

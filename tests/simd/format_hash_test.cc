@@ -1,5 +1,5 @@
-// The hash kernels of every backend for filters of other libraries give the hashes of the portable
-// one, which are those of one key at a time.
+// The hash kernels for filters of other libraries: every backend gives the hashes of the portable
+// kernels, which equal the hashes of one key at a time.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -21,7 +21,7 @@ using detail::Hash128;
 
 class FormatHashKernelTest : public BackendTest {
  protected:
-  // hash(kernels, keys, n, hashes) on any numbers of keys, at any address.
+  // Tests hash(kernels, keys, n, hashes) with many numbers of keys, at any address.
   template <typename Hash>
   void EqualsPortable(const Hash& hash) {
     std::vector<size_t> sizes(131);
@@ -63,7 +63,7 @@ TEST_P(FormatHashKernelTest, SparkEqualsPortable) {
   }
 }
 
-// What the tests of each format compare with the other library.
+// The tests of each format compare these hashes with the other library.
 TEST_P(FormatHashKernelTest, AreThoseOfBytes) {
   constexpr int32_t kSeed = -559038737;
   const std::vector<uint64_t> keys = RandomValues(1000, /*seed=*/2);

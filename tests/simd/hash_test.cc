@@ -1,5 +1,6 @@
-// The hash kernels of every backend give the hashes of the portable one, which
-// tests/core/hash_test.cc compares with the xxHash library and with SipHash by the paper.
+// The hash kernels of every backend give the hashes of the portable kernels.
+// tests/core/hash_test.cc compares those with the xxHash library, and with SipHash as the paper
+// defines it.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -29,7 +30,7 @@ TEST_P(HashKernelTest, EqualsPortable) {
   sizes.push_back(1000);
   for (const BatchSpec& spec : AllSpecs()) {
     for (const size_t n : sizes) {
-      // The four pairs of slacks: input and output aligned to a vector or not, for most n.
+      // All four pairs of slacks: for most n, input and output are aligned to a vector or not.
       for (const size_t in_slack : {0, 1}) {
         const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), in_slack);
         std::vector<uint64_t> want(n);
@@ -48,7 +49,7 @@ TEST_P(HashKernelTest, EqualsPortable) {
   }
 }
 
-// Of lengths below 32 with so many lanes left, or of any.
+// Returns a random length below 32 with `lanes` full lanes left, or any length from 32 on.
 size_t LengthFor(detail::Xxh64Lanes lanes, Random& random) {
   if (lanes == detail::Xxh64Lanes::kAny) return 32 + random.Below(300);
   return 8 * static_cast<size_t>(lanes) + random.Below(8);
@@ -59,7 +60,7 @@ TEST_P(HashKernelTest, RestsOfStringsEqualPortable) {
   for (int lanes = 0; lanes <= static_cast<int>(detail::Xxh64Lanes::kAny); ++lanes) {
     const auto of = static_cast<detail::Xxh64Lanes>(lanes);
     for (size_t n = 0; n <= detail::Xxh64Rests::kMost; n += n < 40 ? 1 : 27) {
-      // What is not said to be set is anything.
+      // Unused elements may have any value.
       detail::Xxh64Rests rests;
       for (size_t i = 0; i < detail::Xxh64Rests::kMost; ++i) {
         const size_t length = LengthFor(of, random);

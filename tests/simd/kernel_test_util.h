@@ -13,7 +13,7 @@
 
 namespace tamis {
 
-// What a batch is made of, but for its values.
+// The parts of a batch except its values.
 struct BatchSpec {
   detail::Source source;
   uint64_t seed = 0;  // see HashOf; unused for hashes
@@ -37,15 +37,16 @@ struct BatchSpec {
   }
 };
 
-// Those that all kernels take. Seeds whose halves differ, so that no mix-up of them goes unnoticed.
+// The batches that all kernels accept. The halves of a seed differ, so that swapping them is
+// detected.
 inline constexpr BatchSpec kBatchSpecs[] = {{detail::Source::kHashes, 0},
                                             {detail::Source::kXxh3, 0},
                                             {detail::Source::kXxh3, 0x8123456789ABCDEF},
                                             {detail::Source::kXxh64, 0},
                                             {detail::Source::kXxh64, 0xFEDCBA9876543218}};
 
-// Random values, and those at the limits: as hashes these select the first and the last block and
-// the first and the last bit of a word.
+// Returns random values and extreme ones. As hashes, the extreme values select the first and the
+// last block, and the first and the last bit of a word.
 inline std::vector<uint64_t> RandomValues(size_t n, uint64_t seed) {
   constexpr uint64_t kExtremes[] = {0, ~uint64_t{0},     0xFFFFFFFF, 0xFFFFFFFF00000000,
                                     1, uint64_t{1} << 63};

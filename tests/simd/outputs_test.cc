@@ -16,7 +16,7 @@ namespace tamis::outputs_test {
 
 class OutputKernelTest : public BackendTest {};
 
-// Bitmaps of n bits, those past n zero: none set, all set, and with every share of ones between.
+// Returns bitmaps of n bits: none set, all set, and various shares between. Bits past n are zero.
 std::vector<std::vector<uint64_t>> Bitmaps(size_t n) {
   std::vector<std::vector<uint64_t>> bitmaps;
   for (const uint64_t percent : {0, 1, 10, 50, 90, 99, 100}) {
@@ -46,7 +46,7 @@ TEST_P(OutputKernelTest, BytesAreZeroOrOneForEveryBit) {
   }
 }
 
-// `out` has n elements: a backend may write all of them, and no other.
+// `out` has n elements. A backend may write all of them, but nothing past them.
 template <typename Index>
 void ExpectIndices(size_t (*kernel)(const uint64_t*, size_t, uint64_t, Index*),
                    const std::vector<uint64_t>& bitmap, size_t n, uint64_t first) {

@@ -1,4 +1,5 @@
-// The split-block kernels of every backend: same answers, same filter memory as the portable one.
+// The split-block kernels of every backend give the same answers and the same filter memory as the
+// portable kernels.
 #include "tamis/layout/split_block.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ namespace tamis::split_block_test {
 
 namespace sb = split_block;
 
-// Beyond 64 MiB kernels may prefetch otherwise.
+// Kernels may prefetch differently beyond 64 MiB.
 constexpr uint64_t kFarBlocks = 2'500'000;
 
 class SplitBlockKernelTest : public BackendTest {
@@ -27,13 +28,14 @@ class SplitBlockKernelTest : public BackendTest {
   const detail::SplitBlockKernels& oracle() const { return portable().split_block; }
 };
 
-// Blocks at a multiple of 64 bytes, as Storage has them, all bits zero.
+// Blocks at a multiple of 64 bytes, as in Storage, with all bits zero.
 class Blocks : public GuardedArray<uint32_t> {
  public:
   explicit Blocks(uint64_t num_blocks)
       : GuardedArray(num_blocks * sb::kWords, num_blocks % 2 * sb::kWords) {}
 
-  // Seven bits of eight: a third of all probes are then hits, and most of the misses miss one bit.
+  // Sets seven of eight bits. A third of all probes are then hits, and most misses lack only one
+  // bit.
   void Randomize(uint64_t seed) {
     Random random(seed);
     for (uint32_t& word : span()) word = static_cast<uint32_t>(random() | random() | random());
@@ -77,7 +79,7 @@ TEST_P(SplitBlockKernelTest, ContainsEqualsPortable) {
   }
 }
 
-// Also where all keys of a step fall into one block, or are equal.
+// Includes steps whose keys all fall into one block or are equal.
 TEST_P(SplitBlockKernelTest, InsertEqualsPortable) {
   for (const uint64_t num_blocks : {1, 2, 3, 1000}) {
     for (const BatchSpec& spec : kBatchSpecs) {
@@ -117,7 +119,7 @@ TEST_P(SplitBlockKernelTest, InsertKeepsTheBitsThatAreThere) {
   EXPECT_TRUE(got == want);
 }
 
-// Also where keys of a step, or a whole batch, are equal, and where some are there before.
+// Includes equal keys in a step or a whole batch, and keys that were inserted before.
 TEST_P(SplitBlockKernelTest, InsertIfAbsentEqualsPortable) {
   for (const uint64_t num_blocks :
        {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{1000}, kFarBlocks}) {
@@ -175,7 +177,7 @@ TEST_P(SplitBlockKernelTest, OneKeyEqualsPortable) {
   }
 }
 
-// A key is missing if any one of its eight bits is, whichever word that is in.
+// A key is missing if any of its eight bits is missing, in any word.
 TEST_P(SplitBlockKernelTest, EveryWordCounts) {
   constexpr uint64_t kBlocks = 5;
   for (const uint64_t hash : RandomKeys(50, /*seed=*/3)) {
@@ -192,7 +194,7 @@ TEST_P(SplitBlockKernelTest, EveryWordCounts) {
   }
 }
 
-// The largest filter there is, 128 GiB, of which only the pages that are written take memory.
+// The largest possible filter, 128 GiB. Only the written pages take memory.
 TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   constexpr uint64_t kBlocks = sb::kMaxBlocks;
   constexpr size_t kBytes = kBlocks * sb::kBlockBytes;
