@@ -1,4 +1,4 @@
-// Clients that ask all the time, for tests of what happens meanwhile.
+// Clients that query all the time, for tests of events during queries.
 #ifndef TAMIS_TESTS_REDIS_ASKERS_H_
 #define TAMIS_TESTS_REDIS_ASKERS_H_
 
@@ -17,7 +17,7 @@
 
 namespace tamis::redis {
 
-// Clients that ask for keys that are in, by both routes, until the object ends.
+// Clients that query inserted keys, by both routes, until the object is destroyed.
 class Askers {
  public:
   Askers(const ServerOptions& options, const std::string& name, std::span<const uint64_t> keys) {
@@ -47,7 +47,7 @@ class Askers {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  // "No" for a key that is in.
+  // Number of inserted keys that were answered "no".
   uint64_t wrong() const { return wrong_; }
   uint64_t answered() const { return answered_; }
   uint64_t unanswered() const { return unanswered_; }

@@ -1,5 +1,5 @@
-// What happens to a cluster while clients work: nodes that die, slots that move, connections that
-// are cut. Answers of "no" for keys that are in are counted, and there is none.
+// Events in a cluster while clients work: nodes that die, slots that move, connections that are
+// cut. No inserted key may be answered "no".
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -37,7 +37,7 @@ Descriptor DescriptorOf(const Servers& servers, const std::string& name) {
   return ParseDescriptor(SayToOwner(servers, key, {"GET", key}));
 }
 
-// "Must show" 4: of each segment, with clients that read and write by both routes.
+// The slot of each segment moves while clients read and write by both routes.
 TEST(RedisClusterTest, SlotsMoveWhileClientsWork) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
@@ -122,9 +122,9 @@ TEST(RedisClusterTest, ReplicasAnswerIfTheyAreAsked) {
   ServerOptions options = servers.options();
   options.read_from_replicas = true;
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
-    // Servers tell of a replica once they have heard that it has what its master has, and replicas
-    // answer for slots of which they have heard that they came to their master. Until then clients
-    // read from the masters.
+    // Servers list a replica once they have received news that it is up to date. A replica answers
+    // for the slots of its master once it has received news that the master owns them. Until then
+    // clients read from the masters.
     EXPECT_TRUE(WaitFor(120, [&] {
       const uint64_t before = calls();
       SplitBlockFilter reader = SplitBlockFilter::Open(options, filter.name(), {.route = route});
@@ -132,14 +132,14 @@ TEST(RedisClusterTest, ReplicasAnswerIfTheyAreAsked) {
       return calls() > before;
     }));
     SplitBlockFilter reader = SplitBlockFilter::Open(options, filter.name(), {.route = route});
-    reader.Insert("x");  // on the masters
+    reader.Insert("x");  // inserted on the masters
     EXPECT_TRUE(filter.Contains("x"));
   }
   filter.Drop();
 }
 
-// Passes bytes between a client and a server, and cuts each connection after so many bytes of
-// answers, more each time.
+// Passes bytes between a client and a server. Cuts each connection after some bytes of answers, and
+// the next connection after more.
 class Cutter {
  public:
   explicit Cutter(int server_port) : server_port_(server_port) {
@@ -243,9 +243,10 @@ TEST(RedisSingleTest, ConnectionsAreCutInTheMiddleOfAnswers) {
   EXPECT_EQ(std::memcmp(pulled.payload().data(), local.payload().data(), local.bytes()), 0);
 }
 
-// ---- With a cluster of its own, which they break ----
+// ---- Tests that break their own cluster ----
 
-// Kills a server and starts it again, as it was started but without its data; ends with the object.
+// Kills a server and starts it again with the same options but without its data, until the object
+// is destroyed.
 class Restarted {
  public:
   explicit Restarted(const Server& server) {
@@ -304,7 +305,7 @@ TEST(RedisFailoverTest, AMasterIsKilledAndItsReplicaTakesOver) {
         return;
       }
       acknowledged = i + 100;
-      // Or it would take the processor from the servers.
+      // Without a pause this thread would take CPU time from the servers.
       std::this_thread::sleep_for(milliseconds(1));
     }
   });
@@ -327,7 +328,8 @@ TEST(RedisFailoverTest, AMasterIsKilledAndItsReplicaTakesOver) {
   askers.Stop();
   EXPECT_EQ(askers.wrong(), 0u);
   EXPECT_EQ(filter.Count(known), known.size());
-  // What was acknowledged after it is there; of what was before, the replica may lack the last.
+  // Keys acknowledged after the failover are there. The replica may lack the last keys that were
+  // acknowledged before it.
   const auto all = std::span<const uint64_t>(fresh).first(acknowledged);
   EXPECT_EQ(filter.Count(all.subspan(at_failover)), acknowledged - at_failover);
   const size_t lost = acknowledged - filter.Count(all);
@@ -335,7 +337,7 @@ TEST(RedisFailoverTest, AMasterIsKilledAndItsReplicaTakesOver) {
   EXPECT_EQ(filter.GetInfo().bad_segments, 0u);
 }
 
-// Its replica takes what the master has: nothing. Neither is taken for an empty filter.
+// The replica copies the master, which is empty. The result must not look like an empty filter.
 TEST(RedisFailoverTest, AMasterComesBackEmptyBeforeItIsMissed) {
   Servers servers("cluster", {"--cluster-node-timeout", "30000"});
   TAMIS_NEED(servers);
@@ -355,7 +357,7 @@ TEST(RedisFailoverTest, AMasterComesBackEmptyBeforeItIsMissed) {
       return false;
     }
   }));
-  // It is the master, and has nothing.
+  // It is still the master, and it is empty.
   EXPECT_EQ(MasterOfSlot(servers.servers()[0].port, 8'000), servers.servers()[1].port);
   EXPECT_EQ(Say(servers.servers()[1].port, {"DBSIZE"}), "0");
   EXPECT_TRUE(WaitFor(120, [&] { return askers.unanswered() > 5; }));

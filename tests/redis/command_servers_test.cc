@@ -1,4 +1,4 @@
-// `tamis redis` on a cluster, and what it says of servers that refuse.
+// `tamis redis` on a cluster, and its messages about servers that refuse commands.
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +19,7 @@ class RedisCommandTest : public tools::CommandTest {
  protected:
   void SetUp() override { TAMIS_NEED(servers_); }
 
-  // A script in which $on is the way to a filter that no other test has.
+  // A script in which $on names the server, and a filter that no other test uses.
   std::string With(const std::string& script) const {
     return "on='--url " + servers_.options().url + " --name " + name_ + "'\n" + script;
   }
@@ -45,7 +45,7 @@ TEST_F(RedisCommandTest, InsertsAndFinds) {
   EXPECT_EQ(json["matching"], lines.NumLines());
   EXPECT_EQ(Run("tamis redis query $on --any asked").status, 0);
   EXPECT_EQ(Run("echo no-such-key | tamis redis query $on --any").status, 1);
-  // Strings are not integers.
+  // A string key is not an integer key.
   EXPECT_EQ(Good("echo 7 | tamis redis query $on --count").out, "1/1\n");
   EXPECT_EQ(Good("echo 7 | tamis redis query $on --count --integers").out, "0/1\n");
   Good("tamis redis insert -q $on --durable-replicas 1 all");
@@ -71,7 +71,7 @@ TEST_F(RedisCommandTest, Query_OfKeysThatMayHaveTheWrongForm_SaysSo) {
     EXPECT_FALSE(Run("tamis redis query $on --integers " + how + " numbers").ErrHas(note));
     EXPECT_EQ(Run("tamis redis query -q $on " + how + " numbers").err, "");
   }
-  // One of twenty keys is enough.
+  // One key found among twenty is enough to omit the note.
   EXPECT_FALSE(
       Good("head -n 110 numbers | cat - others | tamis redis query $on --integers").ErrHas(note));
   EXPECT_FALSE(Good("tamis redis query $on --count < /dev/null").ErrHas(note));
@@ -100,7 +100,7 @@ TEST_F(RedisCommandTest, PullsAndPushesFiles) {
   Good("tamis redis insert -q $on more");
   Good("tamis redis pull -q $on -o pulled.tamis");
   EXPECT_EQ(Good("tamis query pulled.tamis --count some more").out, "10000/10000\n");
-  // But for the header, the bits of the filter that was built here.
+  // Except for the header, the file has the bits of the filter that was built locally.
   const std::string pulled = Read("pulled.tamis"), built = Read("both.tamis");
   ASSERT_EQ(pulled.size(), built.size());
   EXPECT_EQ(pulled.substr(4096), built.substr(4096));
@@ -125,7 +125,7 @@ TEST_F(RedisCommandTest, RebuildsFromFiles) {
   EXPECT_EQ(json["keys"], 10'000);
   EXPECT_EQ(json["ended_abandoned"], false);
   EXPECT_EQ(Good("tamis redis query $on --count old new").out, "10000/10000\n");
-  // Of nothing it makes nothing.
+  // A rebuild without keys fails and changes nothing.
   EXPECT_EQ(Run("tamis redis rebuild $on </dev/null").status, 2);
   EXPECT_EQ(Good("tamis redis query $on --count old").out, "5000/5000\n");
   EXPECT_TRUE(Good("tamis redis rebuild $on --end-abandoned").ErrHas("there is no abandoned"));
@@ -139,7 +139,7 @@ TEST_F(RedisCommandTest, EndsAnAbandonedRebuild) {
   auto json = Good("tamis redis rebuild $on --end-abandoned --json").Json();
   EXPECT_EQ(json["filter"], name_);
   EXPECT_EQ(json["ended_abandoned"], false);
-  // What an owner leaves that ends before it has done anything.
+  // The state that an owner leaves if it ends before it has done anything.
   const std::string key = DescriptorKey(name_), rebuild = RebuildKey(name_);
   const Descriptor descriptor = ParseDescriptor(SayToOwner(servers_, key, {"GET", key}));
   const RebuildRecord record = {1, descriptor.generation, descriptor.generation ^ 1};

@@ -12,7 +12,7 @@ TEST(RedisCostTest, FewKeysGoByBlocksAndManyBySegments) {
     EXPECT_EQ(PlanRoute(layout, operation, 0, {}).route, Route::kBlocks);
     EXPECT_EQ(PlanRoute(layout, operation, 1'000, {}).route, Route::kBlocks);
     EXPECT_EQ(PlanRoute(layout, operation, 10'000'000, {}).route, Route::kSegments);
-    // It changes once.
+    // The route changes only once.
     bool segments = false;
     for (uint64_t keys = 1; keys < 100'000'000; keys *= 2) {
       const RoutePlan plan = PlanRoute(layout, operation, keys, {});

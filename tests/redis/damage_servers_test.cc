@@ -1,5 +1,5 @@
-// Segments that are missing, damaged or another's, and servers that refuse: nothing of it is "no",
-// and nothing is made anew by a write.
+// Segments that are missing, damaged or from another filter, and servers that refuse commands: none
+// of these gives a "no", and no write creates a segment again.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 // A filter of several segments, one of which can be damaged.
 class RedisDamageTest : public testing::Test {
  protected:
-  static constexpr uint64_t kBad = 1;  // the segment
+  static constexpr uint64_t kBad = 1;  // the damaged segment
 
   void SetUp() override { TAMIS_NEED(servers_); }
 
@@ -55,7 +55,7 @@ class RedisDamageTest : public testing::Test {
     return SayToOwner(servers_, key_.text, words);
   }
 
-  // All routes, with and without exceptions. `words`: of the exception.
+  // Checks all routes, with and without exceptions. The exception's text must contain `words`.
   void ExpectUnanswered(ErrorCode code, const std::string& words) {
     for (const size_t count : {size_t{20}, size_t{60}, known_.size()}) {
       for (const Route route : {Route::kBlocks, Route::kSegments}) {
@@ -65,7 +65,7 @@ class RedisDamageTest : public testing::Test {
             SplitBlockFilter::Open(servers_.options(), name_, {.route = route});
         std::vector<uint64_t> bits(BitmapWords(count));
         ExpectKeys([&] { filter.Contains(keys, Bitmap(bits)); }, code, words, count);
-        // The others have been answered, and those without answer are "maybe".
+        // The other keys are answered. Keys without an answer are "maybe".
         for (size_t i = 0; i < count; ++i) ASSERT_TRUE(Bitmap(bits).Test(i)) << i;
         SplitBlockFilter open = SplitBlockFilter::Open(
             servers_.options(), name_, {.unavailable = Unavailable::kMaybe, .route = route});
@@ -87,7 +87,7 @@ class RedisDamageTest : public testing::Test {
     }
   }
 
-  // Of the first `count` keys those that are lost have no answer.
+  // The lost keys among the first `count` must have no answer.
   template <typename Act>
   void ExpectKeys(const Act& act, ErrorCode code, const std::string& words, size_t count) {
     try {
@@ -126,7 +126,7 @@ TEST_F(RedisDamageTest, SegmentsThatAreGone) {
   EXPECT_EQ(info.problem, "segment 1: it is missing, or has a wrong length");
 }
 
-// What a write without the check would leave of a segment that is gone.
+// The state of a missing segment after a write that did not check for it.
 TEST_F(RedisDamageTest, SegmentsThatSomebodyMadeAnewEmpty) {
   Make();
   const std::string length = std::to_string(descriptor_.layout.BytesOf(kBad));
@@ -156,7 +156,7 @@ TEST_F(RedisDamageTest, WrongLengths) {
     ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it is missing, or has a wrong length");
     EXPECT_EQ(OnBad({"STRLEN", key_.text}), std::to_string(wrong.size()));
   }
-  // The last segment, which is shorter, in the place of another.
+  // The last segment, which is shorter, replaces another one.
   const uint64_t last = descriptor_.layout.segments() - 1;
   const SegmentKey other = KeyOfSegment(name_, descriptor_.layout, descriptor_.generation, last);
   const std::string shorter = SayToOwner(servers_, other.text, {"GET", other.text});
@@ -175,7 +175,7 @@ TEST_F(RedisDamageTest, ValuesOfAnotherType) {
   ExpectNotInserted(ErrorCode::kCorrupt, "WRONGTYPE");
 }
 
-// Where a rebuild's new segment is gone, the old one is what there is.
+// If the new segment of a rebuild is gone, the old segment is used.
 TEST_F(RedisDamageTest, MarksThatNameNoSegment) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);
@@ -191,7 +191,7 @@ TEST_F(RedisDamageTest, MarksThatNameNoSegment) {
   EXPECT_EQ(near.Refresh(), 0u);
 }
 
-// Segments of both generations that do not name each other have not been left by any rebuild.
+// No rebuild leaves segments of both generations that do not name each other.
 TEST_F(RedisDamageTest, MarksThatContradictEachOther) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);
@@ -203,7 +203,7 @@ TEST_F(RedisDamageTest, MarksThatContradictEachOther) {
   EXPECT_EQ(SplitBlockFilter::Open(servers_.options(), name_).Count(known_), known_.size());
 }
 
-// As a client sees it whose descriptor is older, if a server has lost the new one.
+// A client with an older descriptor sees this if a server has lost the new descriptor.
 TEST_F(RedisDamageTest, ClosedSegments) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);
@@ -223,7 +223,7 @@ TEST_F(RedisDamageTest, VersionsChangeWithTheBitsAndOnlyThen) {
   std::string last = version();
   SplitBlockFilter filter =
       SplitBlockFilter::Open(servers_.options(), name_, {.route = Route::kBlocks});
-  filter.Insert(known_);  // all in
+  filter.Insert(known_);  // all are inserted already
   EXPECT_EQ(version(), last);
   EXPECT_EQ(filter.Count(known_), known_.size());
   EXPECT_EQ(version(), last);
@@ -234,13 +234,13 @@ TEST_F(RedisDamageTest, VersionsChangeWithTheBitsAndOnlyThen) {
       SplitBlockFilter::Open(servers_.options(), name_, {.route = Route::kSegments});
   by_segments.Insert(RandomKeys(100, 98));
   EXPECT_TRUE(is_odd(version()));
-  // It stays as it is until somebody wants to know.
+  // The version stays the same until a client reads it.
   last = version();
   filter.Insert(RandomKeys(100, 97));
   EXPECT_EQ(version(), last);
 }
 
-// ---- Servers of their own ----
+// ---- Tests with their own servers ----
 
 TEST(RedisServerFaultTest, FlushedServersSayNoToNothing) {
   Servers servers("single");
@@ -297,14 +297,14 @@ TEST(RedisServerFaultTest, PasswordsAndUsers) {
       << "as tried again";
 }
 
-// As FORMAT.md says.
+// The rights that redis/FORMAT.md lists.
 TEST(RedisServerFaultTest, AUserNeedsNoMoreRightsThanTheseAre) {
   Servers servers("single",
                   {"--user", "tamis", "on", ">pw", "~tamis:*", "+@read", "+@write", "+eval",
                    "+evalsha", "+cluster|shards", "+cluster|slots", "+memory|usage", "+wait"});
   TAMIS_NEED(servers);
   ServerOptions options = servers.options();
-  options.command_timeout = std::chrono::seconds(5);  // WAIT has half of it
+  options.command_timeout = std::chrono::seconds(5);  // WAIT may take half of it
   options.user = "tamis";
   options.password = "pw";
   const std::string name = NewName();
@@ -372,7 +372,7 @@ TEST(RedisServerFaultTest, AChildOfForkConnectsAnew) {
 }
 
 TEST(RedisServerFaultTest, Ipv6) {
-  // The minus: a machine without it starts the server all the same.
+  // With the minus, the server also starts on a machine without IPv6.
   Servers servers("single", {"--bind", "127.0.0.1", "-::1"});
   TAMIS_NEED(servers);
   ServerOptions options = servers.options();
@@ -418,7 +418,7 @@ TEST(RedisServerFaultTest, ConnectionsAndScriptsThatAServerForgets) {
     for (size_t before = 0; !stop.stop_requested(); std::this_thread::sleep_for(pause)) {
       Say(port, {"CLIENT", "KILL", "TYPE", "normal"});
       Say(port, {"SCRIPT", "FLUSH"});
-      // A slow machine has time for a command in the end.
+      // On a slow machine the pause grows until a command has enough time.
       pause = calls == before ? pause + pause / 4 : milliseconds(15);
       before = calls;
     }

@@ -1,4 +1,4 @@
-// Filters with a deadline: nobody gets an answer after it, and an hour later their keys are gone.
+// Filters with a deadline: no query is answered after it, and an hour later the keys are gone.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -39,7 +39,7 @@ class RedisDeadlineTest : public testing::TestWithParam<const char*> {
     return SplitBlockFilter::Open(servers().options(), name_, client);
   }
   std::vector<std::string> Keys() { return KeysLike(servers(), "tamis:*" + name_ + "*"); }
-  // That each key of the filter expires at that time, but for the lease, which ends before.
+  // Expects that each key of the filter expires at that time, except the lease, which ends before.
   void ExpectExpiry(const std::string& expected) {
     for (const std::string& key : Keys()) {
       if (key.ends_with(":lease")) continue;
@@ -69,7 +69,7 @@ TEST_P(RedisDeadlineTest, KeysExpireAnHourLaterWhateverIsWritten) {
   near.Refresh();
   ExpectExpiry(expected);
 
-  // Both generations, what is known of the rebuild, and what writers write to both.
+  // Both generations, the record of the rebuild, and the keys that writers write to both.
   Database database;
   database.Add(keys);
   for (const RebuildStep step : {RebuildStep::kFill, RebuildStep::kClose}) {
@@ -84,7 +84,7 @@ TEST_P(RedisDeadlineTest, KeysExpireAnHourLaterWhateverIsWritten) {
     EXPECT_EQ(Keys().size(), 2 * segments + 3);
     ExpectExpiry(expected);
     if (step == RebuildStep::kClose) {
-      // A mark that a server has lost: bits are merged when the old one is closed.
+      // A server has lost a mark: bits are merged when the old segment is closed.
       const Layout layout = DescriptorNow(servers(), name_).layout;
       const SegmentKey old = KeyOfSegment(name_, layout, generation, 0);
       const std::string at = std::to_string(layout.BytesOf(0) + kMarkOffset);
@@ -105,7 +105,7 @@ TEST_P(RedisDeadlineTest, KeysExpireAnHourLaterWhateverIsWritten) {
   forever.Drop();
 }
 
-// By the clock of a client that goes by the time; keys are still there.
+// The client's clock is correct and decides. The keys still exist.
 TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
   ExpectError([&] { Create(system_clock::now() - milliseconds(1)); }, ErrorCode::kInvalidArgument,
               "the deadline of a filter is over already");
@@ -146,7 +146,7 @@ TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
   EXPECT_TRUE(Keys().empty());
 }
 
-// A client whose clock is behind: for it keys expire before the deadline.
+// For a client whose clock is slow, keys expire before the deadline.
 TEST_P(RedisDeadlineTest, WhatHasExpiredIsNoNo) {
   SplitBlockFilter filter = Create(system_clock::now() + kKept);
   const std::vector<uint64_t> keys = RandomKeys(2'000, 1), strangers = RandomKeys(2'000, 2);

@@ -72,7 +72,7 @@ TEST(RedisDescriptorTest, OtherVersionsAndKindsAreNotSupported) {
     ExpectError([&] { ParseDescriptor(With("redis 1", std::string("redis ") + version)); },
                 ErrorCode::kUnsupported, "version");
   }
-  // Whatever follows.
+  // The other lines do not matter.
   ExpectError([] { ParseDescriptor("tamis-redis 2\nwhat is new\n"); }, ErrorCode::kUnsupported,
               "version 2");
   ExpectError([] { ParseDescriptor(With("kind split-block", "kind cuckoo8")); },
@@ -94,7 +94,7 @@ TEST(RedisDescriptorTest, AnyOtherTextIsDamaged) {
       {"segment-bytes 262080", "segment-bytes 0"},
       {"hash xxh64", "hash md5"},
       {"hash xxh64", "hash unknown"},
-      {"hash xxh64", "hash siphash13"},  // which has no seed
+      {"hash xxh64", "hash siphash13"},  // has no seed
       {"seed 17", "seed 017"},
       {"key-tag-1 0000000000000000", "key-tag-1 0000000000000001"},
       {"key-tag-1 0000000000000000", "key-tag-1 0"},

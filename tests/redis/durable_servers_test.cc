@@ -1,4 +1,4 @@
-// Insertions that replicas have, and what is said of those that they may not have.
+// Insertions that replicas have, and errors for keys that replicas may lack.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -33,7 +33,7 @@ TEST(RedisDurableTest, ReplicasHaveWhatWasInserted) {
     SplitBlockFilter filter =
         SplitBlockFilter::Open(servers.options(), name, {.route = route, .durable_replicas = 1});
     EXPECT_EQ(filter.Insert(keys), keys.size());
-    EXPECT_EQ(filter.Insert(keys), keys.size());  // nothing new, and still known
+    EXPECT_EQ(filter.Insert(keys), keys.size());  // nothing new, and still reported as durable
   }
   SplitBlockFilter::Open(servers.options(), name).Drop();
 }
@@ -60,7 +60,8 @@ TEST(RedisDurableTest, WithoutReplicasNothingIs) {
   }
 }
 
-// The code says that keys are in: those that may not be have another one, whichever came first.
+// kNotDurable means that the keys are inserted. Keys that may not be inserted get another code. The
+// order of the errors does not matter.
 TEST(RedisDurableTest, WhatMayNotBeInIsNotCalledInAndNotDurable) {
   Servers& servers = Servers::Single();
   TAMIS_NEED(servers);
@@ -96,7 +97,7 @@ TEST(RedisDurableTest, AllOfAFilterIsPushedAlsoIfReplicasLackIt) {
   options.command_timeout = milliseconds(1'000);
   options.idle_share = 0;
   options.retry_for = std::chrono::minutes(2);
-  // More than goes at once.
+  // More than one call can send at once.
   SplitBlockBloomFilter local({.bytes = 70'000'000});
   local.Insert(RandomKeys(300'000, 1));
   SplitBlockFilter::Create(options, name, {{.bytes = local.bytes()}});
@@ -106,19 +107,19 @@ TEST(RedisDurableTest, AllOfAFilterIsPushedAlsoIfReplicasLackIt) {
   filter.Drop();
 }
 
-// "Must show" 4: none that was reported durable is lost, however the master ends.
+// No key that was reported durable is lost, however the master ends.
 TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
   Servers servers("cluster", {"--cluster-node-timeout", "1500"});
   TAMIS_NEED(servers);
   const std::vector<uint64_t> keys = RandomKeys(400'000, 2);
   SplitBlockFilter filter =
       SplitBlockFilter::Create(servers.options(), "durable", {{.bytes = 3'000'000}});
-  std::vector<uint64_t> durable, unknown;  // keys
+  std::vector<uint64_t> durable, unknown;  // keys, not indices
   std::atomic<size_t> calls = 0;
   std::atomic<bool> stop = false;
   std::jthread writer([&] {
     ServerOptions options = servers.options();
-    options.command_timeout = milliseconds(5'000);  // WAIT has half of it
+    options.command_timeout = milliseconds(5'000);  // WAIT may take half of it
     SplitBlockFilter mine = SplitBlockFilter::Open(options, "durable", {.durable_replicas = 1});
     for (size_t i = 0; i + 100 <= keys.size() && !stop; i += 100) {
       const auto some = std::span(keys).subspan(i, 100);
@@ -142,7 +143,7 @@ TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
     const int owner = MasterOfSlot(servers.servers()[0].port, 8'000);
     return owner != 0 && owner != dead.port;
   }));
-  // Of its slots nothing is durable any more: there is no replica left.
+  // Keys in the dead master's slots can no longer be durable, because no replica is left.
   const size_t at_failover = calls;
   EXPECT_TRUE(WaitFor(120, [&] { return calls >= at_failover + 2; }));
   stop = true;
@@ -152,8 +153,8 @@ TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
   EXPECT_EQ(filter.Count(durable), durable.size());
 }
 
-// What is acknowledged is one thing, what is durable another: a replica that is cut off, and then
-// promoted, lacks the former. How much that is can be counted, and no key of it was called durable.
+// An acknowledged key need not be durable: a replica that is cut off and then promoted lacks such
+// keys. The test counts them. None of them was reported durable.
 TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
   Servers servers("cluster", {"--cluster-node-timeout", "1500"});
   TAMIS_NEED(servers);
@@ -161,7 +162,7 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
   SplitBlockFilter filter =
       SplitBlockFilter::Create(servers.options(), "lossy", {{.bytes = 3'000'000}});
   ServerOptions options = servers.options();
-  options.command_timeout = milliseconds(2'000);  // WAIT has half of it
+  options.command_timeout = milliseconds(2'000);  // WAIT may take half of it
   SplitBlockFilter durable = SplitBlockFilter::Open(options, "lossy", {.durable_replicas = 1});
   EXPECT_TRUE(WaitFor(120, [&] {
     try {
@@ -173,7 +174,7 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
 
   const Server master = servers.servers()[1], replica = servers.servers()[4];
   ASSERT_EQ(kill(replica.pid, SIGSTOP), 0);
-  // And nothing waits for it in a socket.
+  // Nothing is left for it in a socket.
   EXPECT_EQ(Say(master.port, {"CLIENT", "KILL", "TYPE", "replica"}), "1");
   EXPECT_EQ(filter.Insert(keys(2)), 2'000u) << "acknowledged";
   std::vector<uint64_t> unknown;
@@ -200,7 +201,7 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
     }
   }));
   const size_t lost = 2'000 - filter.Count(keys(2));
-  EXPECT_GT(lost, 400u);  // those of the master, but for what is in by chance
+  EXPECT_GT(lost, 400u);  // the keys on that master, except false positives
   EXPECT_LT(lost, 1'000u);
   RecordProperty("unconfirmed_keys_lost", std::to_string(lost));
   std::vector<uint64_t> known;
@@ -210,8 +211,8 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
   EXPECT_EQ(filter.Count(known), known.size());
 }
 
-// A client of replicas whose slots are those of long ago: master and replica change places again
-// and again. What all replicas of a master had been found to have it never answers by "no".
+// A client reads from replicas with an old slot map, while master and replica change places several
+// times. A key that all replicas of a master were known to have is never answered "no".
 TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
   Servers servers("cluster");
   TAMIS_NEED(servers);
@@ -229,7 +230,7 @@ TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
   std::vector<std::jthread> threads;
   threads.emplace_back([&] {
     ServerOptions options = servers.options();
-    options.command_timeout = milliseconds(600);  // of which replicas have half
+    options.command_timeout = milliseconds(600);  // replicas may take half of it
     SplitBlockFilter mine = SplitBlockFilter::Open(options, "places", {.durable_replicas = 1});
     for (size_t i = 0; i + 100 <= keys.size() && !stop; i += 100, ++calls) {
       const auto some = std::span(keys).subspan(i, 100);
@@ -247,7 +248,7 @@ TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
     {
       const std::lock_guard lock(mutex);
       if (durable.empty()) return;
-      // The last ones, and any.
+      // The last keys, and random ones.
       some.assign(durable.end() - 100, durable.end());
       for (int i = 0; i < 100; ++i) some.push_back(durable[random.Below(durable.size())]);
     }
@@ -257,7 +258,7 @@ TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
     } catch (const UnansweredError&) {
     }
   };
-  // One that asks all the time; the one that has seen the slots before asks now and then.
+  // This reader queries all the time. The reader that has an old slot map queries now and then.
   threads.emplace_back([&] {
     SplitBlockFilter mine = SplitBlockFilter::Open(at_replicas, "places");
     Random random(3);
@@ -268,7 +269,7 @@ TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
     const uint64_t before = calls;
     EXPECT_TRUE(WaitFor(120, [&] { return calls > before + 5; }));
     const size_t next = round % 2 == 0 ? 4 : 1, last = 5 - next;
-    // Not before each knows of the other, as it is now.
+    // Waits until each of the two servers has received the other's new role.
     EXPECT_TRUE(WaitFor(120, [&] {
       Say(servers.servers()[next].port, {"CLUSTER", "FAILOVER"});
       return WaitFor(2, [&] {

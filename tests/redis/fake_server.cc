@@ -13,8 +13,8 @@
 namespace tamis::redis {
 namespace {
 
-// Takes the first command off the front of `bytes`. False if it is not all there, or none: a client
-// that says hello by TLS sends thousands of random bytes. Commands of our own: not checked.
+// Removes the first command from the front of `bytes`. Returns false if it is incomplete, or not a
+// command: a TLS handshake is thousands of random bytes. Commands of the library are not validated.
 bool TakeCommand(std::string& bytes, FakeServer::Words& words) {
   words.clear();
   if (bytes.empty() || bytes[0] != '*') return false;

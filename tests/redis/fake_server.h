@@ -1,4 +1,4 @@
-// A server that answers what a test wants.
+// A server whose answers are chosen by a test.
 #ifndef TAMIS_TESTS_REDIS_FAKE_SERVER_H_
 #define TAMIS_TESTS_REDIS_FAKE_SERVER_H_
 
@@ -16,8 +16,8 @@ namespace tamis::redis {
 class FakeServer {
  public:
   using Words = std::vector<std::string>;
-  // The bytes of the answer to a command, or nothing to close the connection. Called by many
-  // threads.
+  // Returns the bytes of the answer to a command, or nothing to close the connection. Called by
+  // many threads.
   using Handler = std::function<std::optional<std::string>(const Words&)>;
 
   explicit FakeServer(Handler handler);
@@ -28,15 +28,15 @@ class FakeServer {
   int port() const { return port_; }
   std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
   int connections() const { return connections_; }
-  // How many commands came before the one before them on their connection was answered.
+  // Number of commands that arrived before the previous command of their connection was answered.
   int early() const { return early_; }
-  // Answers are sent so many bytes at a time, with this pause between; 0: at once.
+  // Sends answers `bytes` bytes at a time, with this pause between; 0: at once.
   void Drip(size_t bytes, int pause_ms) {
     drip_bytes_ = bytes;
     drip_ms_ = pause_ms;
   }
-  // A command with this word that has come in part is answered by that, and nothing more is read
-  // of its connection until LetGo. To be called before anybody connects.
+  // When a part of a command with this word has arrived, sends `answer` and reads nothing more from
+  // that connection until LetGo. Must be called before a client connects.
   void AnswerBegun(std::string word, std::string answer) {
     begun_ = std::move(word);
     answer_of_begun_ = std::move(answer);
@@ -64,9 +64,9 @@ class FakeServer {
   std::thread acceptor_;
 };
 
-// What it answers as a server without cluster mode, if it is asked for its slots.
+// The answer of a server without cluster mode, if the command asks for its slots.
 std::optional<std::string> AnswerOfSingle(const FakeServer::Words& words);
-// A string as it is sent.
+// Returns the string as the protocol sends it.
 std::string Bulk(const std::string& text);
 
 }  // namespace tamis::redis

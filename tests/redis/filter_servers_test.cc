@@ -1,4 +1,4 @@
-// A filter on a single server and on a cluster: the same tests on both.
+// A filter on a single server and on a cluster, with the same tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST_P(RedisFilterTest, OneKeyInOneBlock) {
   EXPECT_TRUE(KeysLike(servers(), "*" + name_ + "*").empty());
 }
 
-// "Must show" 2: whichever way the keys went in.
+// The result does not depend on how the keys were inserted.
 TEST_P(RedisFilterTest, PullIsTheLocalFilterBitForBit) {
   const FilterOptions options = {.capacity = 400'000, .fpr = 0.01, .hash = {HashKind::kXxh64, 3}};
   const std::vector<uint64_t> keys = RandomKeys(60'000, 1);
@@ -76,7 +76,7 @@ TEST_P(RedisFilterTest, PullIsTheLocalFilterBitForBit) {
   SplitBlockFilter pushed = Create(options);
   pushed.Push(local);
   EXPECT_TRUE(SameBlocks(pushed.Pull(), local));
-  pushed.Push(local);  // a union
+  pushed.Push(local);  // the union equals the filter
   EXPECT_TRUE(SameBlocks(pushed.Pull(), local));
   EXPECT_TRUE(KeysLike(servers(), "*delta*" + name_).empty());
 }
@@ -194,7 +194,7 @@ TEST_P(RedisFilterTest, OutputsThatAreTooSmallAreRefused) {
   act([&] { filter.Select(keys, std::span(rows)); });
 }
 
-// "Must show" 2: 8 clients at once, half of them by segments.
+// 8 clients insert at once, half of them by segments.
 TEST_P(RedisFilterTest, NoBitOfEightClientsIsLost) {
   const FilterOptions options = {.capacity = 1'000'000, .fpr = 0.01};
   constexpr size_t kClients = 8;
@@ -274,7 +274,7 @@ TEST_P(RedisFilterTest, NamesAreTakenOnce) {
   SplitBlockFilter again =
       SplitBlockFilter::Create(servers().options(), name_, {{.capacity = 1'000}});
   EXPECT_FALSE(again.Contains("x"));
-  // The old one is not the new one.
+  // The new filter does not answer for the old one.
   EXPECT_THROW(filter.Contains("x"), UnansweredError);
   filter.Drop();
   EXPECT_FALSE(again.Contains("x"));
@@ -298,7 +298,7 @@ TEST_P(RedisFilterTest, TwoWhoMakeOneOfTheSameNameMakeOne) {
   EXPECT_EQ(made, 1);
   const Info info = OpenIt().GetInfo();
   EXPECT_EQ(info.bad_segments, 0u);
-  // Segments and descriptor; of the others nothing.
+  // Only segments and the descriptor. The clients that failed have left nothing.
   EXPECT_EQ(KeysLike(servers(), "*" + name_ + "*").size(), info.segments + 1);
 }
 
@@ -361,7 +361,7 @@ TEST_P(RedisFilterTest, MovedFromIsAnError) {
 INSTANTIATE_TEST_SUITE_P(All, RedisFilterTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
 
-// "Must show" 5, on three masters.
+// On three masters.
 TEST(RedisClusterTest, MemoryOfTheServersIsThatOfTheFilter) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);

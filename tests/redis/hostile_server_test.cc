@@ -1,5 +1,5 @@
-// Servers that answer what no server should: no answer of them is taken for "no", nothing is read
-// or allocated beyond what was asked for, and every call ends.
+// Servers that send invalid answers: no such answer becomes a "no", nothing is read or allocated
+// beyond the request, and every call ends.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,7 +37,7 @@ ServerOptions Options(const FakeServer& server) {
   return options;
 }
 
-// The timeouts of these tests are short, and machines may be slow.
+// Retries, because the timeouts of these tests are short and machines may be slow.
 SplitBlockFilter OpenPatiently(const ServerOptions& options, const ClientOptions& client = {}) {
   for (int i = 0; i < 20; ++i) {
     try {
@@ -55,7 +55,7 @@ Descriptor OneSegment() {
   return descriptor;
 }
 
-// A server with a descriptor, whose answers to all other commands are the test's.
+// A server with a descriptor. The test gives the answers to all other commands.
 FakeServer::Handler WithDescriptor(FakeServer::Handler handler) {
   return [handler = std::move(handler)](const Words& words) -> Answer {
     if (const Answer answer = AnswerOfSingle(words)) return answer;
@@ -64,7 +64,7 @@ FakeServer::Handler WithDescriptor(FakeServer::Handler handler) {
   };
 }
 
-// Its one segment, without a key in it.
+// The only segment, without a key.
 Answer EmptySegment(const Words& words) {
   const Descriptor descriptor = OneSegment();
   const uint64_t length = descriptor.layout.BytesOf(0);
@@ -170,7 +170,7 @@ TEST(RedisHostileServerTest, WhoNeverStopsSayingSomethingIsLeft) {
     SplitBlockFilter filter = OpenPatiently(Options(server));
     EXPECT_THROW(filter.Contains(uint64_t{1}), UnansweredError);
   }
-  // Byte by byte, always in time for the next.
+  // Byte by byte, each byte before the timeout.
   FakeServer slow(WithDescriptor([&](const Words&) { return Answer(Bulk(std::string(32, 'x'))); }));
   SplitBlockFilter filter = OpenPatiently(Options(slow));
   slow.Drip(1, 50);
@@ -201,7 +201,7 @@ TEST(RedisHostileServerTest, AServerThatStallsIsWaitedForAsLongAsTheCallerSays) 
   EXPECT_FALSE(patient.Contains("x")) << "it has answered";
 }
 
-// Of a segment that takes more than one script: the first is in, and the second is not.
+// A segment takes more than one script. The first script succeeds, and the second fails.
 TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
   const Layout layout = LayoutFor(2'000);
   ASSERT_EQ(layout.segments(), 1u);
@@ -215,7 +215,7 @@ TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
     if (words[0] == "EVALSHA" || words[0] == "EVAL") {
       return ++scripts % 2 == 1 ? ":1\r\n" : "-MISCONF cannot be saved\r\n";
     }
-    return ":0\r\n";  // WAIT: no replica has it
+    return ":0\r\n";  // WAIT: no replica has the keys
   });
   ServerOptions options;
   options.url = server.url();
@@ -226,7 +226,7 @@ TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
   EXPECT_EQ(scripts, 2);
 }
 
-// As a Changeable. The only rejected keys are nulls, and the call is not cut.
+// Inserts through Changeable. The only rejected keys are nulls, and the call is not split.
 TEST(RedisHostileServerTest, InsertsThroughTheInterface) {
   std::atomic<int> scripts = 0;
   FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
@@ -251,8 +251,8 @@ TEST(RedisHostileServerTest, InsertsThroughTheInterface) {
   ExpectError([&] { Erase(to, keys); }, ErrorCode::kUnsupported, "cannot be erased");
 }
 
-// The first bytes of a command are enough for some to refuse it: what is left of it is not sent, as
-// it may be no more by then.
+// A server may refuse a command after its first bytes. The client then does not send the rest,
+// because its memory may no longer be valid.
 TEST(RedisHostileServerTest, AnswersBeforeTheCommandWasSent) {
   Descriptor descriptor = OneSegment();
   descriptor.layout.segment_blocks = (kMaxSegment - kSegmentHeadroom) / split_block::kBlockBytes;
@@ -276,7 +276,8 @@ TEST(RedisHostileServerTest, AnswersBeforeTheCommandWasSent) {
   EXPECT_EQ(sets, 0);
 }
 
-// On a new connection WAIT is about nothing, and says that all replicas have it.
+// On a new connection WAIT does not cover the earlier writes, and reports that all replicas are up
+// to date.
 TEST(RedisHostileServerTest, AConnectionThatEndsBeforeWaitIsAnswered) {
   std::atomic<int> waits = 0;
   FakeServer server(WithDescriptor([&](const Words& words) -> Answer {
@@ -290,7 +291,7 @@ TEST(RedisHostileServerTest, AConnectionThatEndsBeforeWaitIsAnswered) {
   EXPECT_EQ(waits, 1);
 }
 
-// Who says nothing of the slots holds nobody up who does not need to know.
+// A server that does not report its slots delays only clients that need the slots.
 TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
   std::atomic<bool> stop = false;
   std::atomic<int> asked = 0, moved = 0;
@@ -304,7 +305,7 @@ TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
       return "*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:" + here + "\r\n$1\r\nx\r\n";
     }
     if (words[0] == "GET") return Bulk(DescriptorText(OneSegment()));
-    // Once: so the map is not to be trusted any more.
+    // This happens once, so the client stops trusting its map.
     if (moved++ == 0) return "-MOVED 8192 127.0.0.1:" + here + "\r\n";
     return EmptySegment(words);
   });
@@ -323,7 +324,7 @@ TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
 }
 
 TEST(RedisHostileServerTest, UnaskedAnswersAreNotTakenForOthers) {
-  // Each answer is followed by a second one, which would be that to the next question.
+  // After each answer comes a second one, which would look like the answer to the next command.
   FakeServer server(WithDescriptor([&](const Words&) {
     return Answer(Bulk(std::string(32, '\xFF')) + Bulk(std::string(32, '\0')));
   }));
@@ -349,7 +350,7 @@ TEST(RedisHostileServerTest, APasswordIsInNoError) {
     ServerOptions options = Options(server);
     options.password = "hunter2";
     options.command_timeout = std::chrono::seconds(5);
-    options.min_backoff = milliseconds(1);  // a busy machine takes longer to look at the answer
+    options.min_backoff = milliseconds(1);  // a busy machine takes longer to read the answer
     const auto begin = std::chrono::steady_clock::now();
     try {
       SplitBlockFilter::Open(options, "x");
@@ -363,7 +364,7 @@ TEST(RedisHostileServerTest, APasswordIsInNoError) {
   }
 }
 
-// Who takes its place may have none of it, and has no replicas that could be waited for.
+// The master that replaces it may lack all keys, and has no replicas to wait for.
 TEST(RedisHostileServerTest, WhatAReplacedMasterHasIsNotDurable) {
   std::atomic<int> port = 0;
   FakeServer server([&](const Words& words) -> Answer {
@@ -380,16 +381,16 @@ TEST(RedisHostileServerTest, WhatAReplacedMasterHasIsNotDurable) {
   ASSERT_TRUE(commands[0].answered) << commands[0].failure;
   client.AwaitReplicas(commands, 0, /*all_known=*/true);
   EXPECT_TRUE(commands[0].durable);
-  port = server.port() == 1 ? 2 : 1;  // another master, as the same server says
+  port = server.port() == 1 ? 2 : 1;  // the same server now names another master
   client.RefreshedMap();
   client.AwaitReplicas(commands, 0, /*all_known=*/true);
   EXPECT_FALSE(commands[0].durable);
 }
 
-// One late for each of many rebuilds, as a machine that is slow may be.
+// On a slow machine, a client may be late for each of many rebuilds.
 TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver) {
   std::atomic<uint64_t> changes = 0;
-  const auto mark = [&] {  // then there is none, and it is inserted
+  const auto mark = [&] {  // after the changes the mark is gone, and the key is inserted
     const uint64_t count = changes;
     if (count == 0) return std::string(":8\r\n");
     --changes;
@@ -408,12 +409,13 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   EXPECT_EQ(changes, 0u);
 
   constexpr uint64_t kForEver = std::numeric_limits<uint64_t>::max();
-  options.min_backoff = options.max_backoff = std::chrono::hours(1);  // no pause lasts longer
+  options.min_backoff = options.max_backoff =
+      std::chrono::hours(1);  // no pause may be longer than this
   options.retry_for = milliseconds(300);
   SplitBlockFilter impatient = OpenPatiently(options);
   changes = kForEver;
   ExpectError([&] { impatient.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
-  // However slow its servers are.
+  // The number of attempts does not depend on the speed of the servers.
   options.retry_for = milliseconds(0);
   SplitBlockFilter hasty = OpenPatiently(options);
   changes = kForEver;
@@ -421,14 +423,14 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   EXPECT_EQ(kForEver - changes, 4u);
 }
 
-// Who is late for each of them is not told that something is damaged.
+// A client that is late for every rebuild gets no error about damage.
 TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
   std::atomic<uint64_t> generation = 1;
   FakeServer server([&](const Words& words) -> Answer {
     if (const Answer answer = AnswerOfSingle(words)) return answer;
     const bool script = words[0] == "EVALSHA" || words[0] == "EVAL";
-    if (script && words[3] == DescriptorKey("x")) return ":-1\r\n";  // it may be a new one
-    if (script || words[0] == "GETRANGE") return "$0\r\n\r\n";       // there is no segment
+    if (script && words[3] == DescriptorKey("x")) return ":-1\r\n";  // the descriptor may be new
+    if (script || words[0] == "GETRANGE") return "$0\r\n\r\n";       // the segment does not exist
     if (words[0] == "MEMORY") return "$-1\r\n";
     if (words[0] == "SET") return "+OK\r\n";
     if (words[1] != DescriptorKey("x")) return "$-1\r\n";
@@ -453,7 +455,7 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
   EXPECT_EQ(info.problem, "it is rebuilt again and again");
 }
 
-// Not that there is no rebuild, and no bytes.
+// The client must not report "no rebuild" or 0 bytes instead.
 TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
   const std::string none = "$-1\r\n";
   std::string before = none, lease = none, after = none, bytes = "-NOPERM no\r\n";
@@ -469,7 +471,7 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
     return WithDescriptor(EmptySegment)(words);
   });
   ServerOptions options = Options(server);
-  options.command_timeout = std::chrono::minutes(2);  // each is asked just once
+  options.command_timeout = std::chrono::minutes(2);  // each server gets each command only once
   const auto look = [&] {
     looked = false;
     return OpenPatiently(options).GetInfo();
@@ -504,7 +506,7 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
     before = one.before;
     lease = one.lease;
     after = one.after;
-    for (const bool late : {false, true}) {  // the answer to the lease
+    for (const bool late : {false, true}) {  // whether the answer to the lease is late
       refuses = late;
       EXPECT_EQ(look().rebuild, one.state) << before << lease << after << late;
     }
@@ -517,7 +519,7 @@ TEST(RedisHostileServerTest, ConnectionsAreTriedAgainAtLongerIntervals) {
   options.retry_for = milliseconds(1'200);
   options.min_backoff = milliseconds(40);
   EXPECT_THROW(SplitBlockFilter::Open(options, "x"), Error);
-  // 40 + 80 + 160 + 320 + 640 ms, of which at least half is waited.
+  // The pauses are 40 + 80 + 160 + 320 + 640 ms, and the client waits at least half of each.
   EXPECT_GE(server.connections(), 4);
   EXPECT_LE(server.connections(), 12);
 }
@@ -553,7 +555,8 @@ TEST(RedisHostileServerTest, TlsIsThereOrRefused) {
 }
 
 #if TAMIS_REDIS_TLS
-// Nor is the time for a reply waited for, which for the slots of a cluster is six times as long.
+// The client does not wait as long as for a reply, which for the slots of a cluster is six times as
+// long.
 TEST(RedisHostileServerTest, AServerThatNeverBeginsTlsIsGivenUp) {
   FakeServer server([](const Words&) { return Answer("+OK\r\n"); });
   ServerOptions options = Options(server);

@@ -12,7 +12,7 @@
 
 namespace tamis::redis::layout_test {
 
-// Around every change of the size of segments, and the ends.
+// Returns block counts around each change of the segment size, and the smallest and largest counts.
 std::vector<uint64_t> BlocksOfInterest() {
   std::vector<uint64_t> blocks = {1, 2, 8189, 8190, 8191, 100'000, 4'294'967'294, 4'294'967'295};
   for (uint64_t n = 100'000; n < 4'000'000'000; n = n * 3 + 1) blocks.push_back(n);
@@ -33,7 +33,8 @@ TEST(RedisLayoutTest, SegmentsCoverAllBlocksOnce) {
       ASSERT_EQ(layout.SegmentOf(sum - 1), s);
     }
     ASSERT_EQ(sum, blocks);
-    // With 240 a master of 12 has at most one in 20 too many, so none needs to be smaller.
+    // With 240 segments, one of 12 masters has at most one in 20 too many, so no segment needs to
+    // be smaller.
     if (layout.segment_bytes() < (1 << 23) - 64) {
       EXPECT_LT(layout.segments(), 300u) << blocks;
     }
@@ -76,10 +77,10 @@ TEST(RedisLayoutTest, KeysAreInTheSlotsTheyAreMeantFor) {
   EXPECT_EQ(DescriptorKey("phones"), "tamis:{phones}");
 }
 
-// Issue 17, "Must show" 5: 10^8 keys at 1%.
+// 10^8 keys at 1%.
 TEST(RedisLayoutTest, MastersHaveEqualShares) {
   const Layout layout = LayoutFor(SplitBlockBlocks(100'000'000, 0.01));
-  EXPECT_LT(layout.segments(), 130u);  // few, as each costs a call of few keys
+  EXPECT_LT(layout.segments(), 130u);  // few, because each segment costs a call of few keys
   for (const uint64_t masters : {3, 5, 12}) {
     std::vector<uint64_t> bytes(masters, 0);
     for (uint64_t s = 0; s < layout.segments(); ++s) {
@@ -92,7 +93,7 @@ TEST(RedisLayoutTest, MastersHaveEqualShares) {
   }
 }
 
-// And so it is for every filter that is large enough for 240 segments of the smallest size.
+// This holds for every filter that is large enough for 240 segments of the smallest size.
 TEST(RedisLayoutTest, MastersHaveEqualSharesOfAnyLargeFilter) {
   for (uint64_t blocks = 2'100'000; blocks < split_block::kMaxBlocks; blocks += blocks / 7) {
     const Layout layout = LayoutFor(blocks);

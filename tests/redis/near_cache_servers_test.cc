@@ -1,4 +1,4 @@
-// A copy in memory of a filter on servers: what it may not miss, whoever writes meanwhile.
+// A near cache of a filter on servers: the keys that it must not miss while other clients write.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -34,7 +34,7 @@ class RedisNearCacheTest : public testing::Test {
   SplitBlockFilter Open(const ClientOptions& options = {}) {
     return SplitBlockFilter::Open(servers_.options(), name_, options);
   }
-  // Fresh for ever.
+  // Never stale.
   static NearCacheOptions Lax() { return {.staleness = milliseconds::max()}; }
 
   Servers& servers_ = Servers::Cluster();
@@ -56,10 +56,10 @@ TEST_F(RedisNearCacheTest, ReadsWhatHasChangedAndNothingElse) {
     EXPECT_EQ(near.Refresh(), 1u);
     EXPECT_TRUE(near.Contains(fresh));
     EXPECT_EQ(near.Refresh(), 0u);
-    other.Insert(fresh);  // changes nothing
+    other.Insert(fresh);  // changes no bit
     EXPECT_LE(near.Refresh(), route == Route::kBlocks ? 0u : 1u);
   }
-  // Its own insertions it has at once.
+  // The near cache has its own insertions at once.
   near.Insert(Keys(std::span(&keys[0], 1)));
   const uint64_t mine = 77;
   EXPECT_EQ(Insert(near, Keys(std::span(&mine, 1))), 1u) << "as a Changeable";
@@ -107,13 +107,13 @@ TEST_F(RedisNearCacheTest, AStrictNoIsThatOfTheServers) {
               "the output has");
 }
 
-// Keys that were in for longer than the staleness before a call are found by it.
+// A call finds keys that were inserted longer before it than the staleness.
 TEST_F(RedisNearCacheTest, NothingOlderThanTheStalenessIsMissed) {
   constexpr milliseconds kStaleness(30);
   SplitBlockFilter writer = Create({{.bytes = 3'000'000}});
   const std::vector<uint64_t> keys = RandomKeys(100'000, 1);
   std::mutex mutex;
-  std::vector<steady_clock::time_point> done;  // of batches of 50
+  std::vector<steady_clock::time_point> done;  // times of batches of 50
   std::atomic<bool> stop = false;
   std::jthread thread([&] {
     for (size_t i = 0; i + 50 <= keys.size() && !stop; i += 50) {
@@ -126,7 +126,7 @@ TEST_F(RedisNearCacheTest, NothingOlderThanTheStalenessIsMissed) {
   size_t missed = 0, asked = 0;
   Random random(5);
   const auto end = steady_clock::now() + std::chrono::seconds(3);
-  // Longer if the machine is slow.
+  // Takes longer on a slow machine.
   const auto last = end + std::chrono::minutes(2);
   while (steady_clock::now() < end || (asked < 1'000 && steady_clock::now() < last)) {
     const auto begin = steady_clock::now();
@@ -137,7 +137,7 @@ TEST_F(RedisNearCacheTest, NothingOlderThanTheStalenessIsMissed) {
       while (batches > 0 && begin - done[batches - 1] <= kStaleness) --batches;
     }
     if (batches == 0) continue;
-    // The last ones, and any.
+    // The last keys, and random ones.
     for (const size_t batch : {batches - 1, static_cast<size_t>(random.Below(batches))}) {
       const auto some = std::span(keys).subspan(50 * batch, 50);
       missed += some.size() - near.Count(some);
@@ -164,7 +164,7 @@ TEST_F(RedisNearCacheTest, WhatServersHaveLostIsNoNo) {
   const SegmentKey segment = KeyOfSegment(name_, descriptor.layout, descriptor.generation, 2);
   SayToOwner(servers_, segment.text, {"DEL", segment.text});
   std::this_thread::sleep_for(milliseconds(5));
-  // What it has it has.
+  // The near cache still finds the keys that it has.
   for (NearCache* near : {&throws, &open, &strict}) EXPECT_EQ(near->Count(known), known.size());
   for (NearCache* near : {&throws, &strict}) {
     std::vector<uint64_t> bits(BitmapWords(strangers.size()));

@@ -1,4 +1,4 @@
-// Copies in memory with a thread that refreshes them.
+// Near caches with a thread that refreshes them.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ namespace tamis::redis::near_cache_thread_servers_test {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// No call refreshes a copy with this.
+// With these options, no call refreshes the near cache.
 NearCacheOptions Every(milliseconds interval) {
   return {.staleness = std::chrono::hours(1), .refresh_every = interval};
 }
@@ -58,7 +58,7 @@ TEST(RedisNearCacheThreadTest, RefreshesWithoutCalls) {
   writer.Drop();
 }
 
-// While its caller asks, inserts and refreshes, others insert, and the filter is rebuilt.
+// While the caller queries, inserts and refreshes, others insert, and the filter is rebuilt.
 TEST(RedisNearCacheThreadTest, NothingIsMissedMeanwhile) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
@@ -113,7 +113,7 @@ TEST(RedisNearCacheThreadTest, NothingIsMissedMeanwhile) {
   filter.Drop();
 }
 
-// Nobody waits for a server that is gone: neither a call that has its "no", nor the destructor.
+// If a server is gone, a call that already has its "no" does not wait, nor does the destructor.
 TEST(RedisNearCacheThreadTest, FailuresAreToldAndItEndsAllTheSame) {
   Servers servers("single");
   TAMIS_NEED(servers);
@@ -127,7 +127,7 @@ TEST(RedisNearCacheThreadTest, FailuresAreToldAndItEndsAllTheSame) {
                                  Every(milliseconds(5)));
   const pid_t server = servers.servers()[0].pid;
   ASSERT_EQ(kill(server, SIGSTOP), 0);
-  // Until it is in the middle of a refresh.
+  // Returns true in the middle of a refresh.
   const auto still = [&] {
     const uint64_t before = waits->stats().refreshes;
     std::this_thread::sleep_for(milliseconds(50));

@@ -1,5 +1,5 @@
-// What a client that writes whole segments leaves to others: it sends a server no more of them at a
-// time than it may, and lets it rest.
+// A client that writes whole segments leaves time for others: it has no more bytes in flight to a
+// server than allowed, and lets the server rest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Span {
   steady_clock::time_point begin, end;
 };
 
-// A server whose merges take a while.
+// A server whose merges take some time.
 class Merging {
  public:
   Merging()
@@ -54,7 +54,8 @@ class Merging {
     for (uint64_t key = 0; key < 1'000; ++key) local.Insert(key);
     filter.Push(local);
   }
-  // Between a merge and the next, as long as the former at least, or as the client's longest pause.
+  // Whether each pause before the next merge is at least as long as the previous merge, or as the
+  // client's longest pause.
   bool HasRested() const {
     for (size_t i = 1; i < merges.size(); ++i) {
       const auto pause = merges[i].begin - merges[i - 1].end;

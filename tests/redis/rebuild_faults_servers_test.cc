@@ -1,4 +1,4 @@
-// Rebuilds whose client stops, masters that fail meanwhile, and segments that were damaged.
+// Rebuilds whose client stops, masters that fail during a rebuild, and damaged segments.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -27,7 +27,7 @@ constexpr FilterOptions kTwoPortions = {.bytes = 1'500'000};
 RebuildOptions ShortLease() { return {.lease = milliseconds(50), .grace = milliseconds(0)}; }
 RebuildOptions NoGrace() { return {.grace = milliseconds(0)}; }
 
-// Rebuilds as soon as the lease of another is over, or ends what that has left.
+// Runs `act` as soon as the lease of another owner is over.
 template <typename Act>
 void WhenItsLeaseIsOver(const Act& act) {
   EXPECT_TRUE(WaitFor(120, [&] {
@@ -66,14 +66,14 @@ class RedisRebuildFaultTest : public testing::TestWithParam<const char*> {
     filter.Drop();
     return reports;
   }
-  // Writes to a segment of a generation as nobody should.
+  // Overwrites a field of a segment, which no client does.
   void Overwrite(uint64_t generation, uint64_t segment, size_t field, const std::string& bytes) {
     const Layout layout = DescriptorNow(servers(), name_).layout;
     const SegmentKey key = KeyOfSegment(name_, layout, generation, segment);
     const std::string at = std::to_string(layout.BytesOf(segment) + field);
     SayToOwner(servers(), key.text, {"SETRANGE", key.text, at, bytes});
   }
-  // Of keys, those in a segment.
+  // Returns the keys that are in one segment.
   std::vector<uint64_t> InSegmentOnly(const std::vector<uint64_t>& keys, uint64_t segment) {
     const Layout layout = DescriptorNow(servers(), name_).layout;
     std::vector<uint64_t> in;
@@ -88,7 +88,7 @@ class RedisRebuildFaultTest : public testing::TestWithParam<const char*> {
   const std::vector<uint64_t> known_ = RandomKeys(3'000, 1);
 };
 
-// The first owner stops at each point, and wakes up when another has taken over and is done.
+// The first owner stops at each point, and continues when another owner has taken over and is done.
 TEST_P(RedisRebuildFaultTest, AnotherTakesOverWhereverTheOwnerStops) {
   const size_t reports = Reports();
   ASSERT_GT(reports, 15u);
@@ -118,12 +118,12 @@ TEST_P(RedisRebuildFaultTest, AnotherTakesOverWhereverTheOwnerStops) {
     ExpectOneGeneration(servers(), name_);
     database.Add(part(1));
     early.Insert(part(1));
-    // Another one is under way when it wakes up.
+    // Another rebuild is running when the first owner continues.
     StoppingOwner second(options(), name_, database.Source(),
                          AtStep(n % 3 == 0 ? RebuildStep::kFill : RebuildStep::kClose), NoGrace());
     ASSERT_TRUE(second.AwaitStop());
     const std::optional<ErrorCode> outcome = first.Outcome();
-    if (n + 1 < reports) {  // at the last there was no more to do
+    if (n + 1 < reports) {  // at the last report nothing was left to do
       EXPECT_EQ(outcome, ErrorCode::kBusy);
     }
     database.Add(part(2));
@@ -136,7 +136,7 @@ TEST_P(RedisRebuildFaultTest, AnotherTakesOverWhereverTheOwnerStops) {
   }
 }
 
-// One after the other, each of which stops somewhere.
+// Several owners in a row, each of which stops at some point.
 TEST_P(RedisRebuildFaultTest, ManyOwnersStop) {
   Make();
   Database database;
@@ -148,7 +148,7 @@ TEST_P(RedisRebuildFaultTest, ManyOwnersStop) {
     const auto some = RandomKeys(200, 100 + i);
     database.Add(some);
     early.Insert(some);
-    // Those that find the lease of another not over yet try again.
+    // An owner that finds the lease of another owner tries again.
     ASSERT_TRUE(WaitFor(120, [&] {
       auto owner = std::make_unique<StoppingOwner>(options(), name_, database.Source(),
                                                    AtReport(random.Below(18)), ShortLease());
@@ -165,7 +165,7 @@ TEST_P(RedisRebuildFaultTest, ManyOwnersStop) {
   ExpectOneGeneration(servers(), name_);
 }
 
-// What a failover can take back.
+// Changes that a failover can undo.
 TEST_P(RedisRebuildFaultTest, MarksThatServersLose) {
   Make();
   const uint64_t old = DescriptorNow(servers(), name_).generation;
@@ -184,7 +184,8 @@ TEST_P(RedisRebuildFaultTest, MarksThatServersLose) {
   EXPECT_EQ(DescriptorNow(servers(), name_).generation, old);
   EXPECT_EQ(OpenIt().Count(fresh), fresh.size());
 
-  // Too late for that: what was inserted into the old one alone goes to the new one.
+  // After the switch it cannot begin again. Keys inserted only into the old segment go to the new
+  // one.
   SplitBlockFilter early = OpenIt();
   database.Add(fresh);
   const std::vector<uint64_t> more = RandomKeys(2'000, 4);
@@ -203,7 +204,7 @@ TEST_P(RedisRebuildFaultTest, MarksThatServersLose) {
   ExpectOneGeneration(servers(), name_);
 }
 
-// A descriptor that is the old one again, though segments are closed already.
+// The descriptor is the old one again, although segments are closed already.
 TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
   Make();
   const std::string key = DescriptorKey(name_);
@@ -222,7 +223,7 @@ TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
   OpenIt().Insert(fresh);
   database.Add(fresh);
   SayToOwner(servers(), key, {"SET", key, before});
-  // Not known, but never "no".
+  // Without an answer, but never "no".
   ExpectError([&] { early.Count(fresh); }, ErrorCode::kUnavailable, "it was rebuilt");
   ExpectError([&] { OpenIt().Insert(fresh); }, ErrorCode::kUnavailable, "it was rebuilt");
   SplitBlockFilter filter = OpenIt();
@@ -233,8 +234,8 @@ TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
   EXPECT_EQ(owner.Outcome(), ErrorCode::kBusy);
 }
 
-// An owner that finds the rebuild taken over, and another on with it: what that one goes on with is
-// not taken back, though the descriptor does not tell of it.
+// An owner finds that another owner has taken over the rebuild and continued it. The first owner
+// does not remove what the other uses, although the descriptor does not mention it.
 TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
   Make();
   const std::string key = DescriptorKey(name_), rebuild = RebuildKey(name_);
@@ -257,7 +258,7 @@ TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
     say({"SET", lease, HexText(record.owner)});
   };
   {
-    // It had switched and closed one segment, and a server has lost the switch.
+    // The other owner had switched and closed one segment, and a server has lost the switch.
     StoppingOwner late(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch),
                        NoGrace());
     ASSERT_TRUE(late.AwaitStop());
@@ -274,7 +275,7 @@ TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
     ExpectOneGeneration(servers(), name_);
   }
   {
-    // It is done, and what the descriptor says now is not known here.
+    // The other owner is done, and this version cannot read the new descriptor.
     const std::string before = say({"GET", key});
     StoppingOwner late(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch),
                        NoGrace());
@@ -287,7 +288,7 @@ TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
     say({"SET", key, before});
   }
   {
-    // The filter was removed: nobody else knows of what is left.
+    // The filter was removed, so this owner must remove the rest.
     StoppingOwner late(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch),
                        NoGrace());
     ASSERT_TRUE(late.AwaitStop());
@@ -317,10 +318,10 @@ TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {
   owner.GoOn();
   ExpectHasJust(options(), name_, database.All());
   EXPECT_EQ(filter.GetInfo().bad_segments, 0u);
-  // What is at the place of a segment and is none goes with the others.
+  // The invalid value at the key of a segment is removed with the others.
   ExpectOneGeneration(servers(), name_);
 
-  // Of the new one: the filter stays as it is.
+  // Segments of the new generation are missing: the filter stays as it is.
   StoppingOwner again(options(), name_, database.Source(), AtStep(RebuildStep::kFill), NoGrace());
   ASSERT_TRUE(again.AwaitStop());
   const uint64_t generation = DescriptorNow(servers(), name_).generation;
@@ -337,7 +338,7 @@ TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {
 INSTANTIATE_TEST_SUITE_P(All, RedisRebuildFaultTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
 
-// A script of two keys has to wait until both are on one node.
+// A script with two keys must wait until both are on one node.
 TEST(RedisRebuildClusterTest, SlotsMoveMeanwhile) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
@@ -393,10 +394,10 @@ TEST(RedisRebuildClusterTest, SlotsMoveMeanwhile) {
   ExpectOneGeneration(servers, name);
 }
 
-// ---- With a cluster of its own, which they break ----
+// ---- Tests that break their own cluster ----
 
-// A master is killed when a step begins. Whatever becomes of the rebuild, nothing that was known to
-// be on a replica is lost, and nobody ever gets a "no" for it.
+// A master is killed when a step begins. Whatever happens to the rebuild, no key that was known to
+// be on a replica is lost, and no query ever answers it "no".
 class RedisRebuildFailoverTest : public testing::TestWithParam<RebuildStep> {};
 
 TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
@@ -417,7 +418,7 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
   std::vector<uint64_t> durable;
   std::jthread writer([&] {
     ServerOptions options = servers.options();
-    options.command_timeout = milliseconds(5'000);  // WAIT has half of it
+    options.command_timeout = milliseconds(5'000);  // WAIT may take half of it
     SplitBlockFilter mine = SplitBlockFilter::Open(options, name, {.durable_replicas = 1});
     for (size_t i = 0; i + 100 <= fresh.size() && !stop; i += 100) {
       const auto some = std::span(fresh).subspan(i, 100);
@@ -436,7 +437,7 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
     }
   });
   EXPECT_TRUE(WaitFor(120, [&] { return calls > 5; }));
-  // That of the descriptor, and of a third of the segments.
+  // The master of the descriptor and of a third of the segments.
   const int port = MasterOfSlot(servers.servers()[0].port, SlotOfKey(DescriptorKey(name)));
   const auto dead = std::find_if(servers.servers().begin(), servers.servers().end(),
                                  [&](const Server& server) { return server.port == port; });
@@ -467,7 +468,7 @@ TEST_P(RedisRebuildFailoverTest, AMasterIsKilled) {
   EXPECT_FALSE(durable.empty());
   EXPECT_EQ(reader.Count(durable), durable.size());
   EXPECT_EQ(reader.Count(known), known.size());
-  // And the next one is done.
+  // The next rebuild succeeds.
   EXPECT_TRUE(WaitFor(120, [&] {
     try {
       Rebuild(reader, database.Source(), NoGrace());

@@ -1,4 +1,4 @@
-// A filter is rebuilt while its clients go on, on a single server and on a cluster.
+// A filter is rebuilt while its clients continue, on a single server and on a cluster.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ class RedisRebuildTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     TAMIS_NEED(servers());
-    // Two portions of segments.
+    // Enough segments for two portions.
     SplitBlockFilter filter = SplitBlockFilter::Create(options(), name_, {{.bytes = 1'500'000}});
     filter.Insert(known_);
     filter.Insert(gone_);
@@ -35,7 +35,7 @@ class RedisRebuildTest : public testing::TestWithParam<const char*> {
   SplitBlockFilter OpenIt(const ClientOptions& client = {}) {
     return SplitBlockFilter::Open(options(), name_, client);
   }
-  // As it was before a rebuild that came to nothing.
+  // Expects the filter as it was before a rebuild that failed.
   void ExpectAsBefore(std::vector<uint64_t> more = {}) {
     more.insert(more.end(), known_.begin(), known_.end());
     more.insert(more.end(), gone_.begin(), gone_.end());
@@ -76,7 +76,7 @@ TEST_P(RedisRebuildTest, HasWhatTheSourceGives) {
   EXPECT_TRUE(KeysLike(servers(), "tamis:{" + name_ + "}*").empty());
 }
 
-// Clients that were opened before it, and have not heard of it, by all that they can do.
+// All functions of clients that were opened before the rebuild.
 TEST_P(RedisRebuildTest, ClientsOfTheOldGenerationGoOnWithTheNewOne) {
   const std::vector<uint64_t> fresh = RandomKeys(4'000, 3);
   const auto part = [&](size_t i) { return std::span(fresh).subspan(1'000 * i, 1'000); };
@@ -113,7 +113,7 @@ TEST_P(RedisRebuildTest, ClientsOfTheOldGenerationGoOnWithTheNewOne) {
   EXPECT_TRUE(KeysLike(servers(), "*:" + name_).empty());
 }
 
-// "None is lost": of any client, whenever it was opened.
+// No key of any client is lost, whenever the client was opened.
 TEST_P(RedisRebuildTest, NoKeyOfAnyClientIsLost) {
   constexpr size_t kWriters = 5;
   const std::vector<uint64_t> fresh = RandomKeys(kWriters * 200'000, 4);
@@ -129,7 +129,7 @@ TEST_P(RedisRebuildTest, NoKeyOfAnyClientIsLost) {
       for (size_t i = 0; i + batch <= 200'000 && !stop; i += batch) {
         const auto some = std::span<const uint64_t>(fresh).subspan(w * 200'000 + i, batch);
         try {
-          if (w == 4) mine = OpenIt();  // one that is always new
+          if (w == 4) mine = OpenIt();  // a client that is always new
           database_.Add(some);
           mine.Insert(some);
         } catch (const Error& error) {
@@ -197,7 +197,7 @@ TEST_P(RedisRebuildTest, WhatEndsItBeforeTheSwitchLeavesTheFilterAsItWas) {
     RebuildOptions rebuild = NoGrace();
     rebuild.on_progress = [&, at = AtReport(n)](const RebuildProgress& progress) mutable {
       if (!at(progress)) return;
-      fresh.push_back(1'000 + n);  // on its way through two generations, or one
+      fresh.push_back(1'000 + n);  // written to two generations, or to one
       other.Insert(fresh.back());
       throw std::runtime_error("enough");
     };
@@ -226,7 +226,8 @@ TEST_P(RedisRebuildTest, WhatEndsItBeforeTheSwitchLeavesTheFilterAsItWas) {
               ErrorCode::kCancelled, "cancelled");
   ExpectAsBefore(fresh);
 
-  // After it the new one is in place, and what is left of the old one goes with the next one.
+  // After the switch the new generation is in use, and the next rebuild removes the rest of the old
+  // one.
   for (size_t n = before_switch; n < reports; ++n) {
     SCOPED_TRACE(n);
     RebuildOptions rebuild = NoGrace();
@@ -311,7 +312,7 @@ TEST_P(RedisRebuildTest, WhatOthersDoMeanwhile) {
     owner.GoOn();
     ExpectHasJust(options(), name_, database_.All());
   }
-  // Whoever removes it removes both.
+  // Drop removes both generations.
   StoppingOwner owner(options(), name_, database_.Source(), AtStep(RebuildStep::kMerge), NoGrace());
   ASSERT_TRUE(owner.AwaitStop());
   before.Drop();

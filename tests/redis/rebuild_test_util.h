@@ -1,4 +1,4 @@
-// What the tests of rebuilds share.
+// Shared helpers for tests of rebuilds.
 #ifndef TAMIS_TESTS_REDIS_REBUILD_TEST_UTIL_H_
 #define TAMIS_TESTS_REDIS_REBUILD_TEST_UTIL_H_
 
@@ -26,7 +26,7 @@
 
 namespace tamis::redis {
 
-// Where keys are before they are inserted, and what a rebuild reads.
+// Holds the keys before they are inserted. A rebuild reads them.
 class Database {
  public:
   void Add(std::span<const uint64_t> keys) {
@@ -51,7 +51,7 @@ inline bool SameBlocks(const SplitBlockBloomFilter& a, const SplitBlockBloomFilt
   return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size()) == 0;
 }
 
-// The filter on the servers has these keys, and nothing else.
+// Expects that the filter on the servers has these keys, and nothing else.
 inline void ExpectHasJust(const ServerOptions& options, const std::string& name,
                           const std::vector<uint64_t>& keys) {
   SplitBlockFilter filter = SplitBlockFilter::Open(options, name);
@@ -66,7 +66,8 @@ inline Descriptor DescriptorNow(const Servers& servers, const std::string& name)
   return ParseDescriptor(SayToOwner(servers, key, {"GET", key}));
 }
 
-// The servers have the segments of the descriptor, without marks, and nothing else of the name.
+// Expects that the servers have the segments of the descriptor, without marks, and nothing else
+// under the name.
 inline void ExpectOneGeneration(const Servers& servers, const std::string& name) {
   const Descriptor descriptor = DescriptorNow(servers, name);
   EXPECT_EQ(KeysLike(servers, "tamis:{" + name + "}*").size(), 1u);
@@ -82,8 +83,8 @@ inline void ExpectOneGeneration(const Servers& servers, const std::string& name)
   }
 }
 
-// A client that rebuilds a filter, and stops when it reports what `stop` is true of: it does
-// nothing until GoOn.
+// A client that rebuilds a filter. It blocks at the first report for which `stop` returns true,
+// until GoOn.
 class StoppingOwner {
  public:
   using When = std::function<bool(const RebuildProgress&)>;
@@ -116,19 +117,19 @@ class StoppingOwner {
     thread_.join();
   }
 
-  // False if it has ended without that.
+  // Waits until it blocks. Returns false if it ended without blocking.
   bool AwaitStop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || ended_; });
     return stopped_;
   }
-  // Throws what it has ended with.
+  // Lets it continue and waits for its end. Throws the exception with which it ended.
   void GoOn() {
     Wake();
     thread_.join();
     if (error_) std::rethrow_exception(error_);
   }
-  // Gives the code of an Error.
+  // Like GoOn, but returns the code of an Error.
   std::optional<ErrorCode> Outcome() {
     try {
       GoOn();
@@ -152,11 +153,11 @@ class StoppingOwner {
   std::thread thread_;
 };
 
-// When the n-th report is made, from 0 on.
+// True for the n-th report, counted from 0.
 inline StoppingOwner::When AtReport(size_t n) {
   return [n, count = size_t{0}](const RebuildProgress&) mutable { return count++ == n; };
 }
-// When the first of a step is.
+// True for the first report of a step.
 inline StoppingOwner::When AtStep(RebuildStep step) {
   return [step, done = false](const RebuildProgress& progress) mutable {
     return progress.step == step && !std::exchange(done, true);

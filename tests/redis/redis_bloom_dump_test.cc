@@ -1,5 +1,5 @@
-// Filters of RedisBloom read from a server, which is one that a test makes: their dumps, filters
-// that change while they are read, and answers that no server should give.
+// Filters of RedisBloom read from a fake server: their dumps, filters that change during the read,
+// and invalid answers.
 #include "tamis/redis/redis_bloom_dump.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ std::string ScanReply(int64_t iterator, std::span<const std::byte> bytes) {
          Bulk(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-// What the module replies: no chunks are those of a cuckoo filter without keys.
+// Returns the module's reply. A cuckoo filter without keys has no chunks.
 std::string ScanReply(const Chunks& chunks, const std::string& iterator) {
   if (chunks.empty()) return "*2\r\n:0\r\n$-1\r\n";
   if (iterator == "0") return ScanReply(1, chunks[0].bytes);
@@ -53,7 +53,8 @@ std::string ScanReply(const Chunks& chunks, const std::string& iterator) {
   return ScanReply(0, {});
 }
 
-// A server with a filter in the key "users". `scan` answers the n-th SCANDUMP with its iterator.
+// A server with a filter under the key "users". `scan` answers the n-th SCANDUMP, which has this
+// iterator.
 using Scan = std::function<Answer(int n, const std::string& iterator)>;
 FakeServer::Handler Module(const char* type, Scan scan) {
   struct State {
@@ -124,7 +125,7 @@ TEST(RedisBloomDumpTest, ChunksOf16MiB) {
               ErrorCode::kOutOfMemory, "more than the");
 }
 
-// Links are added, too.
+// The filter also adds links.
 TEST(RedisBloomDumpTest, ABloomFilterThatGrowsHasTheKeysFromBefore) {
   RedisBloomFilter filter({.capacity = 40, .expansion = 1});
   const std::vector<std::string> before = RedisTestKeys(0, 400);
@@ -145,7 +146,7 @@ TEST(RedisBloomDumpTest, ABloomFilterThatGrowsHasTheKeysFromBefore) {
 
 TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAnew) {
   const Chunks first = GoldenChunks<RedisBloomFilter>("bf_growing");
-  // Of other links, and of fewer keys in the same ones.
+  // Filters with other links, and with fewer keys in the same links.
   RedisBloomFilter emptied = RedisBloomFilter::FromChunks(first);
   emptied.Clear();
   for (const Chunks& second : {GoldenChunks<RedisBloomFilter>("bf_same_size"), emptied.ToChunks(),
@@ -159,7 +160,7 @@ TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAnew) {
       EXPECT_EQ(dump.bytes, RedisBloomFilter::FromChunks(second).ToBytes()) << at;
     }
   }
-  // Ever another one.
+  // The filter is another one each time.
   const Chunks second = GoldenChunks<RedisBloomFilter>("bf_same_size");
   int scans = 0;
   const FakeServer server(Module(kBloomType, [&](int, const std::string& iterator) {
@@ -170,7 +171,8 @@ TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAnew) {
               "the filter was changed each of the 5 times");
 }
 
-// One key goes, and another comes: the same header but for what was erased, and other bytes.
+// One key is erased and another one inserted: the header changes only in its count of erased keys,
+// but other bytes change.
 TEST(RedisBloomDumpTest, ACuckooFilterIsReadUntilItStaysTheSame) {
   const Chunks start = GoldenChunks<RedisCuckooFilter>("cf_growing");
   for (const int changes : {1, 5, 9}) {
@@ -227,7 +229,7 @@ TEST(RedisBloomDumpTest, KeysThatAreNoFilter) {
   expect("+" + std::string(100'000, 'x') + "\r\n", ErrorCode::kUnavailable, "larger");
 }
 
-// The server answers the `at`-th SCANDUMP of a dump in this way, each time.
+// Expects this error if the server always gives this answer to the `at`-th SCANDUMP of a dump.
 void ExpectRefused(int at, const std::string& answer, ErrorCode code, const std::string& words) {
   SCOPED_TRACE(answer.substr(0, 60));
   const Chunks chunks = GoldenChunks<RedisBloomFilter>("bf_growing");
@@ -259,7 +261,7 @@ TEST(RedisBloomDumpTest, AnswersThatAreNoChunks) {
     ExpectRefused(at, "-NOPERM no\r\n", ErrorCode::kUnavailable, "NOPERM");
     ExpectRefused(at, "-WRONGTYPE no\r\n", ErrorCode::kCorrupt, "WRONGTYPE");
     ExpectRefused(at, "-LOADING soon\r\n", ErrorCode::kUnavailable, "LOADING");
-    // Larger than any chunk, whether it is there or not.
+    // Larger than any chunk, whether all of it is sent or not.
     const std::string large((size_t{16} << 20) + 8192, 'x');
     ExpectRefused(at, "*2\r\n:1\r\n" + Bulk(large), ErrorCode::kUnavailable, "larger than");
     ExpectRefused(at, "*2\r\n:1\r\n$99999999999\r\n" + large + large.substr(0, 2 << 20),
@@ -281,9 +283,9 @@ TEST(RedisBloomDumpTest, ChunksThatDoNotFit) {
   corrupt(1, 0, "", "its dump ends after 0 bytes");
   corrupt(2, 0, "", "its dump ends after " + std::to_string(link));
   corrupt(1, end, "", "a chunk of 0 bytes");
-  corrupt(1, end - 1, part, "a chunk of " + std::to_string(link - 1));  // and so on without an end
+  corrupt(1, end - 1, part, "a chunk of " + std::to_string(link - 1));  // and this would never end
   corrupt(1, 1 + end, more, "a chunk of " + std::to_string(link + 1));
-  // Iterators that stay, go back or go too far.
+  // Iterators that stay the same, go back or go too far.
   for (const int64_t iterator : {int64_t{1}, int64_t{0}, end - 1, end + 1, INT64_MAX}) {
     corrupt(1, iterator, all, "has the iterator " + std::to_string(iterator));
   }
@@ -308,7 +310,7 @@ TEST(RedisBloomDumpTest, NothingIsReadOfAFilterThatSaysItIsTooLarge) {
   }));
   ExpectError([&] { DumpRedisBloom(Options(server), "users"); }, ErrorCode::kOutOfMemory,
               "more than the 4.00 GiB that are allowed");
-  // Below the limit of the caller, too, nothing is allocated by what it says.
+  // A stated size below the caller's limit causes no allocation either.
   chunks.resize(1);
   const FakeServer other(Module(
       kBloomType, [&](int, const std::string& iterator) { return ScanReply(chunks, iterator); }));

@@ -1,6 +1,6 @@
-// Filters of RedisBloom on real servers: the path of its module (redisbloom.so, which a release of
-// RedisBloom has) in the environment as TAMIS_REDISBLOOM_MODULE, or only what servers without it
-// say.
+// Filters of RedisBloom on real servers. TAMIS_REDISBLOOM_MODULE in the environment is the path of
+// the module (redisbloom.so in a release of RedisBloom). Without it, only the errors of servers
+// without the module are tested.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -50,7 +50,7 @@ class RedisBloomModuleTest : public testing::TestWithParam<const char*> {
     words.insert(words.begin() + 1, key);
     return SayToOwner(*servers_, key, words);
   }
-  // As LOADCHUNK takes it.
+  // Restores the chunks as LOADCHUNK expects them.
   template <typename Filter>
   void Restore(const std::string& key, const std::string& command, const Filter& filter) {
     for (const RedisChunk& chunk : filter.ToChunks()) {
@@ -72,7 +72,7 @@ TEST_P(RedisBloomModuleTest, ThereAndBack) {
   bloom.Insert(RedisTestKeys(0, 20'000));
   cuckoo.Insert(RedisTestKeys(0, 20'000));
   for (int i = 0; i < 5; ++i) {
-    const std::string b = NewName(), c = NewName();  // in any slot
+    const std::string b = NewName(), c = NewName();  // random slots
     Restore(b, "BF.LOADCHUNK", bloom);
     Restore(c, "CF.LOADCHUNK", cuckoo);
     RedisBloomDump dump = Dump(b);
@@ -102,7 +102,7 @@ TEST_P(RedisBloomModuleTest, MadeByTheServer) {
 }
 
 TEST_P(RedisBloomModuleTest, WhileOthersInsert) {
-  // 48 MiB: three chunks and more.
+  // 48 MiB, more than three chunks.
   RedisBloomFilter start({.capacity = 28'000'000, .error_rate = 0.001, .non_scaling = true});
   const std::vector<std::string> before = RedisTestKeys(0, 2'000);
   start.Insert(before);

@@ -1,4 +1,4 @@
-// What the tests of tamis::redis share.
+// Shared helpers for tests of tamis::redis.
 #ifndef TAMIS_TESTS_REDIS_REDIS_TEST_UTIL_H_
 #define TAMIS_TESTS_REDIS_REDIS_TEST_UTIL_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::redis {
 
-// That `act` throws an Error of this code whose text has these words.
+// Expects that `act` throws an Error with this code, and with `words` in its text.
 template <typename Act>
 void ExpectError(const Act& act, ErrorCode code, const std::string& words) {
   try {

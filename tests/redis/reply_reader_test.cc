@@ -71,13 +71,13 @@ TEST(RedisReplyReaderTest, NothingLargerThanAskedForIsTaken) {
   EXPECT_NE(ErrorOf("*21\r\n").find(large), std::string::npos);
   EXPECT_NE(ErrorOf("$101\r\n" + std::string(101, 'x') + "\r\n").find(large), std::string::npos);
   EXPECT_EQ(Read("$100\r\n" + std::string(100, 'x') + "\r\n")->text.size(), 100u);
-  // In all, and not for each string or array of it.
+  // The limit is for the whole reply, not for each of its strings or arrays.
   const std::string half = "$60\r\n" + std::string(60, 'x') + "\r\n";
   EXPECT_NE(ErrorOf("*2\r\n" + half + half).find(large), std::string::npos);
   EXPECT_NE(ErrorOf("*2\r\n*9\r\n" + std::string(9 * 4, ' ')).size(), 0u);
   EXPECT_NE(ErrorOf("*6\r\n*5\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n*15\r\n").find(large),
             std::string::npos);
-  // The limits are of each reply.
+  // Each reply has its own limit.
   ReplyReader reader;
   reader.set_limits(kLimits);
   std::unique_ptr<Reply> reply;
@@ -96,7 +96,7 @@ TEST(RedisReplyReaderTest, DeepNestsAreRefused) {
 
 TEST(RedisReplyReaderTest, MessagesShowWhatCanBeShown) {
   EXPECT_EQ(ShownText("a\r\nb\x01\xFF"), "a??b??");
-  std::string shown(200, 'x');  // a sum of both is an error of g++ 12's with a sanitizer
+  std::string shown(200, 'x');  // GCC 12 with a sanitizer warns about a sum of both
   shown += "...";
   EXPECT_EQ(ShownText(std::string(300, 'x')), shown);
 }

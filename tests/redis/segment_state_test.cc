@@ -21,7 +21,7 @@ TEST(RedisSegmentStateTest, FieldsAreLittleEndianInTheirOrder) {
 TEST(RedisSegmentStateTest, ItsPlaceIsBehindTheBits) {
   const StateOffsets at(96);
   EXPECT_EQ(at.begin, "96");
-  EXPECT_EQ(at.end, "128");  // one byte more than it has
+  EXPECT_EQ(at.end, "128");  // one byte past the end
   EXPECT_EQ(at.mark, "112");
   EXPECT_EQ(at.version, "120");
 }

@@ -19,7 +19,7 @@
 namespace tamis::redis {
 namespace {
 
-constexpr int kUnavailable = 69;  // of local_cluster.sh
+constexpr int kUnavailable = 69;  // exit status of local_cluster.sh
 
 void Append(const redisReply* reply, std::string& text) {
   switch (reply->type) {
@@ -56,7 +56,8 @@ Servers::Servers(const std::string& mode, const std::vector<std::string>& option
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   int in[2], out[2];
-  // Not for other children of the test, or the script would not see its end.
+  // Other children of the test must not inherit these, or the script would not see its end of
+  // input.
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
   pid_ = fork();
   if (pid_ == 0) {
@@ -105,7 +106,7 @@ Servers::~Servers() {
 }
 
 ServerOptions Servers::options() const {
-  // A slow machine is none of the faults of which tests make errors.
+  // A slow machine must not cause errors that tests look for.
   ServerOptions options;
   options.connect_timeout = options.command_timeout = std::chrono::seconds(20);
   options.retry_for = std::chrono::seconds(60);
@@ -114,7 +115,7 @@ ServerOptions Servers::options() const {
 }
 
 Servers& Servers::Cluster() {
-  // Nobody takes over from a master that a slow machine lets wait.
+  // No replica may take over from a master that is slow.
   static Servers servers("cluster", {"--cluster-node-timeout", "60000"});
   return servers;
 }
@@ -147,7 +148,7 @@ std::string Say(int port, const std::vector<std::string>& words) {
 }
 
 int MasterOfSlot(int port, uint32_t slot) {
-  // first, last, host, port, id, and replicas likewise: lines of numbers tell them apart.
+  // Each range is: first, last, {host, port, id} of the master, then its replicas.
   const timeval timeout = {30, 0};
   const std::unique_ptr<redisContext, void (*)(redisContext*)> context(
       redisConnectWithTimeout("127.0.0.1", port, timeout), redisFree);
@@ -222,7 +223,7 @@ void MoveSlot(const Servers& servers, uint32_t slot, std::chrono::milliseconds p
     if (key.empty()) break;
     const std::string moved =
         Say(from, {"MIGRATE", "127.0.0.1", std::to_string(to), key, "0", "5000"});
-    // A delta may be gone by then.
+    // A delta may have been removed already.
     ASSERT_TRUE(moved == "OK" || moved == "NOKEY") << moved;
     std::this_thread::sleep_for(pause);
   }

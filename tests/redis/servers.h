@@ -1,4 +1,4 @@
-// Real servers for tests: redis/local_cluster.sh starts them, and ends them with the test process.
+// Real servers for tests. redis/local_cluster.sh starts them, and ends them with the test process.
 #ifndef TAMIS_TESTS_REDIS_SERVERS_H_
 #define TAMIS_TESTS_REDIS_SERVERS_H_
 
@@ -16,14 +16,14 @@
 namespace tamis::redis {
 
 struct Server {
-  std::string role;  // as it was started: "master", "replica" or "single"
+  std::string role;  // at the start: "master", "replica" or "single"
   int port = 0;
   pid_t pid = 0;
 };
 
 class Servers {
  public:
-  // `mode`: "cluster" or "single". `options`: of redis-server.
+  // `mode`: "cluster" or "single". `options`: for redis-server.
   explicit Servers(const std::string& mode, const std::vector<std::string>& options = {});
   Servers(const Servers&) = delete;
   Servers& operator=(const Servers&) = delete;
@@ -34,7 +34,7 @@ class Servers {
   const std::vector<Server>& servers() const { return servers_; }
   ServerOptions options() const;
 
-  // Those that all tests of the binary share.
+  // Servers that all tests of the binary share.
   static Servers& Cluster();
   static Servers& Single();
 
@@ -49,26 +49,27 @@ class Servers {
   std::vector<Server> servers_;
 };
 
-// Sends a command to the server at the port and gives its answer as text: elements of arrays each
-// on a line, nil as "(nil)"; of an error its message. Throws std::runtime_error if there is no
+// Sends a command to the server at `port` and returns its answer as text: each element of an array
+// on a line, nil as "(nil)", an error as its message. Throws std::runtime_error if there is no
 // answer.
 std::string Say(int port, const std::vector<std::string>& words);
-// The same to the master of the slot of a key.
+// Sends a command to the master of the slot of `key`.
 std::string SayToOwner(const Servers& cluster, const std::string& key,
                        const std::vector<std::string>& words);
-// The port of the master of a slot, as the node at `port` sees it; 0 if there is none.
+// Returns the port of the master of a slot, as the node at `port` sees it; 0 if the node knows
+// none.
 int MasterOfSlot(int port, uint32_t slot);
-// Waits until the condition is true; false if it is not within so many seconds.
+// Waits until the condition is true. Returns false if it is not true within `seconds`.
 bool WaitFor(int seconds, const std::function<bool()>& condition);
-// All keys of a cluster's masters, or of a single server, that match.
+// Returns all matching keys of a cluster's masters, or of a single server.
 std::vector<std::string> KeysLike(const Servers& servers, const std::string& pattern);
-// Waits until each replica of a cluster of this script has what its master had when this was
-// called.
+// Waits until each replica of a cluster of this script has everything that its master had at the
+// call.
 bool Replicated(const Servers& servers);
-// Moves a slot from its master to another, key by key, as `redis-cli --cluster reshard` does. Fails
-// the test if that cannot be done.
+// Moves a slot from its master to another one, key by key, as `redis-cli --cluster reshard` does.
+// Fails the test if that is not possible.
 void MoveSlot(const Servers& servers, uint32_t slot, std::chrono::milliseconds pause);
-// Names of filters that no other test has.
+// Returns a filter name that no other test uses.
 std::string NewName();
 
 #define TAMIS_NEED(servers)                                         \

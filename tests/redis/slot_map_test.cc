@@ -57,7 +57,7 @@ TEST(RedisSlotMapTest, Shards) {
   ASSERT_EQ(map.ReplicasOf(150)->size(), 1u);
   EXPECT_EQ(map.ReplicasOf(150)->at(0), (Address{"10.0.0.9", 7004}));
   EXPECT_EQ(map.Nodes().size(), 5u);
-  // One that loads is not asked, but may become a master all the same; one that has failed is none.
+  // A loading replica gets no queries, but may become a master. A failed master is not a master.
   EXPECT_EQ(map.FollowersOf({"::1", 7001}), 1u);
   EXPECT_EQ(map.FollowersOf({"10.0.0.9", 7002}), 2u);
   EXPECT_EQ(map.FollowersOf({"d", 7005}), 0u);

@@ -15,7 +15,7 @@ TEST(RedisSlotTest, CrcIsThatOfTheSpecification) {
 }
 
 TEST(RedisSlotTest, OnlyTheTagCounts) {
-  // As CLUSTER KEYSLOT of redis-server 7.0 says.
+  // Values of CLUSTER KEYSLOT of redis-server 7.0.
   EXPECT_EQ(SlotOfKey("foo"), 12182u);
   EXPECT_EQ(SlotOfKey("{user1000}.following"), SlotOfKey("user1000"));
   EXPECT_EQ(SlotOfKey("foo{}{bar}"), Crc16("foo{}{bar}") % kSlots);
@@ -28,7 +28,7 @@ TEST(RedisSlotTest, EverySlotHasItsSmallestTag) {
   for (uint32_t slot = 0; slot < kSlots; ++slot) {
     ASSERT_EQ(SlotOfKey("x{" + std::to_string(TagOfSlot(slot)) + "}y"), slot);
   }
-  // Smaller numbers are in other slots, or are the tags of those.
+  // Smaller numbers belong to other slots, or are the tags of their slots.
   for (uint32_t number = 0; number < 5000; ++number) {
     ASSERT_LE(TagOfSlot(SlotOfKey(std::to_string(number))), number);
   }

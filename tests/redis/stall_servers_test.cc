@@ -1,6 +1,6 @@
-// A server that stalls: its connections stand, and nothing is answered. Where an operator sees 10 s
-// of that and the client waits for 5, here the client waits for 0.3 s, and the server stalls until
-// it has given up, which is the same to it.
+// A server that stalls: its connections stay open, and it answers nothing. In practice a stall may
+// last 10 s while a client waits for 5 s. Here the client waits for 0.3 s, and the server stalls
+// until the client has given up, which makes no difference to the client.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -59,7 +59,7 @@ class RedisStallTest : public testing::Test {
   SplitBlockFilter Open(const ServerOptions& options, const ClientOptions& client = {}) {
     return SplitBlockFilter::Open(options, name_, client);
   }
-  // Of keys, the indices of those in segments of that master.
+  // Returns the indices of the keys in segments of that master.
   std::vector<uint64_t> Of(const Server& master, std::span<const uint64_t> keys) {
     std::vector<uint64_t> of;
     std::vector<int> masters;
@@ -73,7 +73,7 @@ class RedisStallTest : public testing::Test {
     return of;
   }
 
-  // Nobody takes over while a server stalls, however slow the machine is.
+  // No replica takes over while a server stalls, however slow the machine is.
   Servers servers_{"cluster", {"--cluster-node-timeout", "600000"}};
   const std::string name_ = NewName();
   const std::vector<uint64_t> known_ = RandomKeys(20'000, 1);
@@ -82,7 +82,7 @@ class RedisStallTest : public testing::Test {
   Layout layout_;
 };
 
-// "Must show" 4. The server stalls until all calls have given up.
+// The server stalls until all calls have given up.
 TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
   const ServerOptions options = Impatient(servers_, milliseconds(400));
   const Server& victim = servers_.servers()[1];
@@ -112,7 +112,7 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
     filters.push_back(Open(options, {.route = route}));
     filters.push_back(Open(options, {.unavailable = Unavailable::kMaybe, .route = route}));
     filters.push_back(Open(options, {.route = route, .durable_replicas = 1}));
-    filters.back().Count(asked);  // so that it is connected
+    filters.back().Count(asked);  // connects the client
   }
   NearCache near(Open(options), {.staleness = milliseconds(1)});
   {
@@ -131,7 +131,7 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
     }
     expect_unanswered(near);
   }
-  // The same objects, whose commands it still reads, and answers to nobody.
+  // The same objects. The server still reads their commands, but its answers are discarded.
   local_.Contains(asked, std::span(expected));
   const auto recovers = [&](auto& one) {
     return WaitFor(120, [&] {
@@ -145,7 +145,7 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
       }
     });
   };
-  // Those that fail open would wait for no answer.
+  // Filters that fail open would not wait for an answer.
   for (const size_t i : {0, 2, 3, 5}) EXPECT_TRUE(recovers(filters[i])) << i;
   EXPECT_TRUE(recovers(near));
   for (const size_t i : {1, 4})
@@ -156,8 +156,8 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
   EXPECT_TRUE(SameBlocks(Open(servers_.options()).Pull(), local_));
 }
 
-// Clients that wait for longer than it stalls notice nothing, though each of their commands has
-// been given up several times.
+// Clients that retry for longer than the stall notice nothing, although each of their commands
+// timed out several times.
 TEST_F(RedisStallTest, ClientsThatTryForLongerGoOn) {
   ServerOptions options = Impatient(servers_, std::chrono::minutes(3));
   const std::vector<uint64_t> fresh = RandomKeys(200'000, 3);
@@ -197,8 +197,8 @@ TEST_F(RedisStallTest, ClientsThatTryForLongerGoOn) {
   EXPECT_TRUE(SameBlocks(Open(servers_.options()).Pull(), local_));
 }
 
-// Of a replica that has nothing to follow yet other nodes do not know how far it is, and show it as
-// one that loads: it is waited for all the same.
+// Other nodes do not know the progress of a replica that has nothing to follow yet, and show it as
+// loading. The rebuild waits for it even so.
 TEST(RedisRebuildStallTest, ReplicasOfANewClusterAreWaitedFor) {
   Servers servers("cluster", {"--cluster-node-timeout", "600000"});
   TAMIS_NEED(servers);

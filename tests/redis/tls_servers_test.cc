@@ -1,4 +1,4 @@
-// Servers that speak TLS, with a certificate that the test makes: that of "localhost".
+// Servers that speak TLS, with a certificate for "localhost" that the test makes.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -27,7 +27,7 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// A key and a certificate of its own, in files of this name.
+// Makes a key and a self-signed certificate in files of this name.
 bool MakeCertificate(const std::string& path) {
   const std::string command =
       "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext "
@@ -71,7 +71,7 @@ TEST(RedisTlsTest, ServersAreTrustedByCertificateAndName) {
     open.Insert(key);
     EXPECT_TRUE(filter.Contains(key));
   }
-  // The same filter by the server's other port.
+  // The same filter through the server's other port.
   EXPECT_TRUE(SplitBlockFilter::Open(servers.options(), name).Contains("by route 0"));
   filter.Drop();
 

@@ -1,5 +1,5 @@
-// Servers in trouble of their own: busy with a script, that cannot save, that evict, and clients
-// that ask them for very much.
+// Servers with problems: busy with a script, unable to save, evicting keys; and clients that query
+// very many keys.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ ServerOptions Impatient(const Servers& servers) {
   return options;
 }
 
-// A script of somebody else that does not end.
+// Another client's script that does not end.
 TEST(RedisTroubledTest, BusyWithAScript) {
   Servers servers("single", {"--lua-time-limit", "50"});
   TAMIS_NEED(servers);
@@ -50,7 +50,7 @@ TEST(RedisTroubledTest, BusyWithAScript) {
   EXPECT_EQ(impatient.Count(keys), keys.size());
 }
 
-// A server that cannot save refuses writes, and answers.
+// A server that cannot save refuses writes, but answers queries.
 TEST(RedisTroubledTest, CannotSave) {
   Servers servers("single");
   TAMIS_NEED(servers);
@@ -62,7 +62,7 @@ TEST(RedisTroubledTest, CannotSave) {
   const std::string dir = Say(port, {"CONFIG", "GET", "dir"}).substr(4);
   Say(port, {"CONFIG", "SET", "save", "3600 1"});
   std::filesystem::create_directory(dir + "/dump.rdb");
-  std::ofstream(dir + "/dump.rdb/x").put('x');  // no file is renamed to this
+  std::ofstream(dir + "/dump.rdb/x").put('x');  // no file can be renamed to this name
   Say(port, {"BGSAVE"});
   ASSERT_TRUE(WaitFor(120, [&] { return Say(port, {"SET", "x", "y"}).starts_with("MISCONF"); }));
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
@@ -82,8 +82,8 @@ TEST(RedisTroubledTest, CannotSave) {
   EXPECT_EQ(filter.Insert(more), more.size());
 }
 
-// Whatever is evicted: a key is never answered by "no". Not those used longest ago, as this looks
-// at the filter all the time, but by chance; and what says what the filter is comes back.
+// Whatever is evicted, no key is answered "no". The server evicts random keys, because the test
+// reads the filter all the time. The test restores the descriptor.
 TEST(RedisTroubledTest, EvictsKeysOfFilters) {
   Servers servers("single", {"--maxmemory", "6mb", "--maxmemory-policy", "allkeys-random"});
   TAMIS_NEED(servers);
@@ -96,7 +96,8 @@ TEST(RedisTroubledTest, EvictsKeysOfFilters) {
       SplitBlockFilter::Open(Impatient(servers), "evicted", {.unavailable = Unavailable::kMaybe});
   const uint64_t segments = filter.GetInfo().segments;
   const std::string descriptor = Say(port, {"GET", DescriptorKey("evicted")});
-  // Any command makes the server evict, also those of this: so what they look at stays meanwhile.
+  // Any command makes the server evict keys, including the commands of this test, so eviction is
+  // off while they read.
   const auto evicts = [&](bool on) {
     Say(port, {"CONFIG", "SET", "maxmemory", on ? "6mb" : "0"});
     Say(port, {"SET", DescriptorKey("evicted"), descriptor, "NX"});
@@ -121,7 +122,7 @@ TEST(RedisTroubledTest, EvictsKeysOfFilters) {
   ExpectError([&] { filter.Pull(); }, ErrorCode::kCorrupt, "missing");
 }
 
-// The most memory that this process has had since the last ResetPeak, in MiB; 0: not known.
+// Returns the peak memory of this process since the last ResetPeak, in MiB; 0 if unknown.
 uint64_t PeakMiB() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -132,12 +133,12 @@ uint64_t PeakMiB() {
 bool ResetPeak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5); }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMemoryIsItsOwn = false;  // but that of the sanitizer, too
+constexpr bool kMemoryIsItsOwn = false;  // includes the memory of the sanitizer
 #else
 constexpr bool kMemoryIsItsOwn = true;
 #endif
 
-// A command for each of very many keys, all of one segment: not all commands at once.
+// A command for each of very many keys of one segment. The commands are not all sent at once.
 TEST(RedisTroubledTest, AsksForManyBlocksInPortions) {
   Servers& servers = Servers::Single();
   TAMIS_NEED(servers);

@@ -27,7 +27,7 @@ TEST(RedisUrlTest, PartsLeftOut) {
   }
   EXPECT_EQ(ParseUrl("redis://:pw@h").password, "pw");
   EXPECT_EQ(ParseUrl("redis://:p@w/x@h").password, "p@w/x");
-  // Whose password comes by another way.
+  // The password is not part of the URL.
   EXPECT_EQ(ParseUrl("redis://me@h").user, "me");
   EXPECT_TRUE(ParseUrl("redis://me@h").password.empty());
 }

@@ -1,5 +1,5 @@
-// Calls in a process whose memory ends at any moment of them: they throw, and the same object goes
-// on as soon as there is memory again.
+// Calls in a process that runs out of memory at any point of a call: the call throws, and the same
+// object works again as soon as there is memory.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -29,8 +29,8 @@ class RedisWithoutMemoryTest : public testing::TestWithParam<bool> {
   static ServerOptions options() { return Servers::Single().options(); }
   SplitBlockFilter Open() const { return SplitBlockFilter::Open(options(), name_); }
 
-  // Calls act(filter) once for each allocation of it, which then fails, and all after it where the
-  // parameter says so. `prepare` has a filter do something before.
+  // Calls act(filter) once for each of its allocations, on a new and on a used filter. That
+  // allocation fails, and so do all later ones if the parameter says so.
   void ForEachAllocation(const std::function<void(SplitBlockFilter&)>& act) {
     for (const bool connected : {false, true}) {
       for (int n = 0;; ++n) {
@@ -87,7 +87,7 @@ TEST_P(RedisWithoutMemoryTest, Looks) {
   ForEachAllocation([&](SplitBlockFilter& filter) { filter.GetInfo(); });
 }
 
-// Another client's keys come in between; a copy that lacks them does not say that they are not in.
+// Another client inserts keys. A near cache that lacks them does not answer them "no".
 TEST_P(RedisWithoutMemoryTest, NearCopies) {
   for (int n = 0;; ++n) {
     SCOPED_TRACE("allocation " + std::to_string(n));
@@ -113,7 +113,7 @@ TEST_P(RedisWithoutMemoryTest, NearCopies) {
   }
 }
 
-// The filter is the old or the new one, and the next rebuild ends what is left.
+// The filter is the old or the new one, and the next rebuild removes the rest.
 TEST_P(RedisWithoutMemoryTest, Rebuilds) {
   const RebuildOptions rebuild = {.lease = milliseconds(1), .grace = milliseconds(0)};
   const auto source = [&](RebuildInserter& to) {
@@ -125,7 +125,7 @@ TEST_P(RedisWithoutMemoryTest, Rebuilds) {
       try {
         Rebuild(filter, source, rebuild);
         return;
-      } catch (const Error& error) {  // until the lease of the one before is over
+      } catch (const Error& error) {  // retry until the lease of the previous rebuild is over
         if (error.code() != ErrorCode::kBusy) throw;
       }
     }
