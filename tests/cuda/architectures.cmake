@@ -1,4 +1,4 @@
-# What code each version of nvcc is asked for. Usage: cmake -P architectures.cmake
+# Checks the architectures that each version of nvcc compiles for. Usage: cmake -P architectures.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/TamisCudaArchitectures.cmake)
 foreach(version IN ITEMS 12.0 12.4 12.7)
   tamis_cuda_architectures(${version} found)
@@ -6,7 +6,7 @@ foreach(version IN ITEMS 12.0 12.4 12.7)
     message(FATAL_ERROR "nvcc ${version}: ${found}")
   endif()
 endforeach()
-# PTX of 8.0 for what is between 9.x and 10.0 or between 10.x and 12.0.
+# PTX of 8.0 is for devices between 9.x and 10.0 or between 10.x and 12.0.
 foreach(version IN ITEMS 12.8 12.9 13.0 13.1 14.0)
   tamis_cuda_architectures(${version} found)
   if(NOT found STREQUAL "80;90-real;100-real;120")

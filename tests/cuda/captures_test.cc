@@ -1,5 +1,5 @@
-// Streams that are captured into CUDA graphs, by other threads or by the one that makes a call:
-// what waits works beside them, and spoils none.
+// Streams that are captured into CUDA graphs, by other threads or by the calling thread: calls that
+// wait work during a capture and do not invalidate it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class CudaCaptures : public testing::Test {
 
   DeviceOptions Options() const { return {.runtime = &runtime_}; }
 
-  // While this thread captures, on another thread and then on this one.
+  // Runs `call` while this thread captures, first on another thread and then on this one.
   void WhileCapturing(const std::function<void()>& call) {
     const auto checked = [&] {
       call();
@@ -74,7 +74,7 @@ class CudaCaptures : public testing::Test {
   Stream stream_ = nullptr;
 };
 
-// Or all other tests here show nothing.
+// Otherwise the other tests here would show nothing.
 TEST_F(CudaCaptures, AreSpoiltByCallsInTheGlobalMode) {
   void* memory = nullptr;
   runtime_.BeginCapture(captured_);
@@ -165,7 +165,7 @@ TEST_F(CudaCaptures, EnginesLookUpBesideThem) {
   });
 }
 
-// Before anything is put on them.
+// They are refused before any work is put on them.
 TEST_F(CudaCaptures, StreamsThatAreCapturedAreRefused) {
   DeviceFilter device(host_, Options(), stream_);
   DeviceFilter cuckoo(CuckooFilter<16>({.capacity = 2 * kKeys}), Options(), stream_);
@@ -193,8 +193,8 @@ TEST_F(CudaCaptures, StreamsThatAreCapturedAreRefused) {
   EXPECT_EQ(device.Count(keys_, stream_), host_.Count(keys_));
 }
 
-// Whichever call of the runtime fails for a capture that nothing helps against: there is an answer
-// or an error, and the GPU is asked again.
+// If any call of the runtime fails because of a capture, the result is an answer or an error, and
+// the GPU is used again.
 TEST_F(CudaCaptures, AreNoReasonToGiveTheDeviceUp) {
   const Backend backend = {"fake GPU", "for tests", Backends().back().kernels,
                            [] { return std::shared_ptr<tamis::detail::Accelerator>(); }};

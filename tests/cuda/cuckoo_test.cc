@@ -1,4 +1,4 @@
-// Cuckoo filters on a device: emulated warps and real threads against the filter of the host.
+// Cuckoo filters on a device: emulated warps and real threads compared with the filter on the host.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -34,7 +34,7 @@ class CuckooOnDevice : public testing::Test {
 using Filters = testing::Types<CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>>;
 TYPED_TEST_SUITE(CuckooOnDevice, Filters);
 
-// Prime numbers of keys, and of 1 bucket pair to several chunks.
+// Prime numbers of keys, and numbers that need one bucket pair to several chunks.
 constexpr size_t kSizes[] = {1, 31, 32, 33, 397, 5003};
 
 TYPED_TEST(CuckooOnDevice, LooksUpAndErasesWhatTheHostInserted) {
@@ -59,8 +59,8 @@ TYPED_TEST(CuckooOnDevice, LooksUpAndErasesWhatTheHostInserted) {
   }
 }
 
-// More keys than go in: every one that is not reported is found, and erasing exactly these leaves
-// nothing behind, so none was lost and none is there twice.
+// Inserts more keys than fit. Every key that is not reported as failed is found. Erasing exactly
+// these keys empties the filter, so no key was lost or inserted twice.
 TYPED_TEST(CuckooOnDevice, FillsUpAndLosesNothing) {
   for (const size_t capacity : {10, 1000, 70'000}) {
     TypeParam host({.capacity = capacity, .fpr = 0.05});
@@ -104,7 +104,7 @@ TYPED_TEST(CuckooOnDevice, TheCapacityOfTheHostGoesIn) {
   }
 }
 
-// A repetition for none looks at no bit; what the bitmap says then does not count.
+// If the count of failed keys is 0, the retry does not read the bitmap, whatever it contains.
 TYPED_TEST(CuckooOnDevice, RepeatsNothingIfNothingFailed) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   const TypeParam host({.capacity = 1000, .fpr = 0.05});
@@ -131,7 +131,7 @@ TYPED_TEST(CuckooOnDevice, RepeatsNothingIfNothingFailed) {
 
 uint64_t num_accesses;
 
-// The other bucket is not looked at while the first one has room.
+// The second bucket is not read while the first one has room.
 TYPED_TEST(CuckooOnDevice, InsertsIntoTheFirstBucketWithRoom) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   const TypeParam host({.capacity = 1000, .fpr = 0.05});
@@ -145,14 +145,14 @@ TYPED_TEST(CuckooOnDevice, InsertsIntoTheFirstBucketWithRoom) {
     num_accesses = 0;
     EXPECT_TRUE(ref.Insert(7));
     EXPECT_EQ(cuckoo::NumUsed<kBits>(first), std::min(copy, slots));
-    // A look and a replacement; with the first bucket full, a look more.
+    // One read and one replacement; if the first bucket is full, one more read.
     EXPECT_EQ(num_accesses, copy <= slots ? 2u : 3u);
   }
   EXPECT_FALSE(ref.Insert(7));
   detail::before_shared_access = nullptr;
 }
 
-// Copies of a key, up to the slots of its two buckets, are keys of their own.
+// Each copy of a key takes a slot, up to the slots of its two buckets.
 TYPED_TEST(CuckooOnDevice, CopiesAreErasedOneByOne) {
   TypeParam host({.capacity = 1000, .fpr = 0.05});
   DeviceFilter device(host.Header(), {.runtime = &this->runtime_});
@@ -188,7 +188,7 @@ TYPED_TEST(CuckooOnDevice, AsyncChangesCanBeCaptured) {
   this->runtime_.Replay(stream);
   EXPECT_EQ(device.InsertAsync(keys, Bitmap(failed), &counts[0], nodes.first(8), stream),
             kInvalidValue);
-  // What failed would go unseen.
+  // Without an output, failed keys would go unnoticed.
   EXPECT_EQ(device.InsertAsync(keys, stream), kInvalidValue);
   EXPECT_EQ(device.MergeAsync(device, stream), kInvalidValue);
   ASSERT_TRUE(this->runtime_.Wait(stream).ok());
@@ -214,8 +214,7 @@ TYPED_TEST(CuckooOnDevice, HostKeysAreStreamedToIt) {
   EXPECT_THROW(pipeline.Insert(device, keys), Error);
 }
 
-// More keys than go into a small table, inserted by four warps, and erased again. `run` runs a
-// call.
+// Inserts more keys than fit into a small table, by four warps, and erases them. `run` runs a call.
 template <typename TypeParam, typename Run>
 void FillAndEmptyTogether(uint64_t seed, const Run& run) {
   constexpr int kBits = TypeParam::kFingerprintBits;
@@ -247,8 +246,8 @@ void FillAndEmptyTogether(uint64_t seed, const Run& run) {
   for (const auto word : words) ASSERT_EQ(word, 0u);
 }
 
-// Threads that insert the same few buckets, and then erase, at the same time. Under ThreadSanitizer
-// an access that is not atomic is an error.
+// Several threads insert into the same few buckets, and then erase, at the same time.
+// ThreadSanitizer reports accesses that are not atomic.
 TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
   constexpr uint64_t kThreads = 4;
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6}) {
@@ -264,8 +263,7 @@ TYPED_TEST(CuckooOnDevice, ThreadsLoseNothing) {
   }
 }
 
-// Lanes of the same warps whose searches and moves meet in the middle, in an order that the seed
-// gives again.
+// Searches and moves of lanes of the same warps interleave, in an order that depends on the seed.
 TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -276,7 +274,7 @@ TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
   }
 }
 
-// While there is room, all keys go in: a search that another thread has disturbed is made again.
+// While there is room, all keys are inserted: a search that another thread disturbed is repeated.
 TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   const TypeParam host({.capacity = 900, .fpr = 0.05});
@@ -295,8 +293,8 @@ TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
   }
 }
 
-// Copies of the same keys in a table of a few buckets, more than there is room for, and repetitions
-// for what failed, all in a random order.
+// Inserts more copies of the same keys than fit into a table of a few buckets, and retries failed
+// keys, in random order.
 TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   using Ref = CuckooRef<kBits>;
@@ -336,7 +334,7 @@ TYPED_TEST(CuckooOnDevice, CopiesAndRepetitionsThatMeetLoseNothing) {
   }
 }
 
-// A filter of more than 2^32 buckets, of which only the pages that are touched take memory.
+// A filter of more than 2^32 buckets. Only the touched pages take memory.
 TYPED_TEST(CuckooOnDevice, ReachesBucketsPast32Bits) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   using Word = cuckoo::Word<kBits>;
@@ -348,7 +346,7 @@ TYPED_TEST(CuckooOnDevice, ReachesBucketsPast32Bits) {
   if (map == MAP_FAILED) GTEST_SKIP() << "no address space for it";
   auto* const words = static_cast<Word*>(map);
   const CuckooRef<kBits> ref = {words, kGeometry, tamis::detail::KeyHasher(HashSpec{})};
-  // The last chunk of all, and others.
+  // The very last chunk, and others.
   std::vector<uint64_t> hashes = RandomKeys(50, 7);
   hashes.push_back(~uint64_t{0});
   for (const uint64_t hash : hashes) {

@@ -1,5 +1,5 @@
-// What is found out about a device before anything is put on it: whether there is code for it, and
-// the memory that insertions take of it.
+// Checks of a device before it is used: whether the library has code for it, and the memory that
+// insertions take.
 #include "cuda/src/device_check.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(CudaDeviceCheck, ADeviceThatIsNotThereOrDoesNotAnswerIsNotListed) {
   EXPECT_EQ(why, "no driver");
 }
 
-// Whatever the driver calls it.
+// The driver may report any of these errors.
 TEST(CudaDeviceCheck, AllErrorsThatSayThatThereIsNoCodeAreSuch) {
   const SplitBlockBloomFilter host({.capacity = 100});
   for (const int code : {98, 209, 218, 222, 223}) {
@@ -87,7 +87,7 @@ TEST(CudaDeviceCheck, AllErrorsThatSayThatThereIsNoCodeAreSuch) {
     EXPECT_EQ(DescribeFirstDevice(runtime, &why), std::nullopt);
     ExpectContains(why, "cannot run the code that this library was built with: ");
     ExpectContains(why, "(error " + std::to_string(code) + ")");
-    // CurrentDevice twice, IsCapturing, then LocalBytes.
+    // The calls before it are CurrentDevice twice and IsCapturing; this one is LocalBytes.
     runtime.FailCall(3, {code});
     ExpectContains(
         MessageOf(ErrorCode::kDevice, [&] { DeviceFilter(host, {.runtime = &runtime}); }),
@@ -105,7 +105,7 @@ TYPED_TEST(CudaReserve, WhatInsertionsTakeIsThereWhenTheFilterIs) {
   const TypeParam host({.capacity = 1000, .fpr = 0.05});
   DeviceFilter device(host, {.runtime = &runtime});
   EXPECT_EQ(runtime.reserved_bytes(), FakeRuntime::kInsertLocalBytes);
-  // Exactly what the insertion allocates by itself.
+  // Exactly the memory that the insertion itself allocates.
   const std::vector<uint64_t> keys = RandomKeys(100, 1);
   const uint64_t n = keys.size();
   runtime.SetMemory(runtime.live_bytes() + runtime.reserved_bytes() + sizeof(uint64_t) +
@@ -121,7 +121,7 @@ TYPED_TEST(CudaReserve, WhereThereIsNotSoMuchTheFilterIsNotMade) {
   const std::string message =
       MessageOf(ErrorCode::kOutOfMemory, [&] { DeviceFilter(host, {.runtime = &runtime}); });
   EXPECT_EQ(runtime.num_live(), 0u);
-  // Either of the two may be what does not fit.
+  // Either the filter or the local memory may be what does not fit.
   ExpectContains(message, "bytes");
   runtime.SetMemory(FakeRuntime::kInsertLocalBytes - 1);
   FakeRuntime fresh;
@@ -129,7 +129,7 @@ TYPED_TEST(CudaReserve, WhereThereIsNotSoMuchTheFilterIsNotMade) {
   ExpectContains(
       MessageOf(ErrorCode::kOutOfMemory, [&] { DeviceFilter(host, {.runtime = &fresh}); }),
       "reserving " + std::to_string(FakeRuntime::kInsertLocalBytes) + " bytes of local memory");
-  // One that is only asked needs none.
+  // A filter that is only queried needs none.
   const DeviceFilter asked(host, {.runtime = &fresh, .insertions = false});
   EXPECT_EQ(fresh.reserved_bytes(), 0u);
   EXPECT_EQ(asked.kind(), host.kind());

@@ -1,4 +1,4 @@
-// DeviceFilter over a runtime that needs no GPU: results, order of streams, failures, leaks.
+// DeviceFilter on a runtime that needs no GPU: results, order of streams, failures, leaks.
 #include "tamis/cuda/device_filter.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class DeviceFilterTest : public testing::Test {
 
   DeviceOptions Options() const { return {.runtime = &runtime_}; }
 
-  // The contents, by way of the host.
+  // Returns the contents of the filter, downloaded to the host.
   static std::vector<std::byte> Contents(const DeviceFilter& filter,
                                          const SplitBlockBloomFilter& like) {
     SplitBlockBloomFilter copy = like.Clone();
@@ -145,11 +145,11 @@ TEST_F(DeviceFilterTest, TakesEveryFormOfKeys) {
   const std::vector<std::string_view> views(strings.begin(), strings.end());
   EXPECT_EQ(CodeOf([&] { device.Insert(views); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(device.InsertAsync(views, nullptr), kInvalidValue);
-  // Without scratch memory there is no place for the hashes of strings.
+  // Hashes of strings need scratch memory.
   EXPECT_EQ(device.InsertAsync(StringColumn{bytes.data(), offsets}, nullptr), kInvalidValue);
 }
 
-// As Clone does: the copy would look intact.
+// Like Clone, because the copy would look intact.
 TEST_F(DeviceFilterTest, RefusesADamagedMappedFilter) {
   const TemporaryFolder folder;
   const SplitBlockBloomFilter host = HostFilter();
@@ -258,7 +258,7 @@ TEST_F(DeviceFilterTest, SaysWhatIsWrongWithOutputs) {
             kInvalidValue);
 }
 
-// While a stream is captured into a graph, whatever allocates or waits fails.
+// During a capture, every call that allocates or waits fails.
 TEST_F(DeviceFilterTest, AsyncCallsCanBeCaptured) {
   SplitBlockBloomFilter host = HostFilter();
   DeviceFilter device(host, Options());
@@ -284,12 +284,12 @@ TEST_F(DeviceFilterTest, AsyncCallsCanBeCaptured) {
   EXPECT_TRUE(device.SelectAsync(keys, std::span(rows), &counts[2], scratch_bytes, stream).ok());
   EXPECT_TRUE(device.SelectAsync(keys, std::span(rows64), &counts[3], scratch_bytes, stream).ok());
   EXPECT_TRUE(device.HashAsync(StringColumn{bytes.data(), offsets}, hashes, stream).ok());
-  // A call that waits is refused, as it should be.
+  // A call that waits is refused.
   EXPECT_EQ(CodeOf([&] { (void)device.Count(keys, stream); }), ErrorCode::kInvalidArgument);
   runtime_.SetCapturing(false);
   runtime_.Replay(stream);
 
-  // Nor does one that would write a count to no place reach the device.
+  // A call without a place for its count does not reach the device either.
   EXPECT_TRUE(device.SelectAsync(keys, std::span(rows), nullptr, scratch_bytes, stream).ok());
   EXPECT_EQ(device.CountAsync(keys, nullptr, stream), kInvalidValue);
 
@@ -340,7 +340,7 @@ TEST(DeviceFilterFailures, OutOfMemory) {
   EXPECT_EQ(runtime.num_live(), 0u);
 }
 
-// What a program does with a filter, all calls of the runtime among it.
+// Uses a filter as a program does, with all calls of the runtime.
 void UseFilter(const Runtime& runtime, const SplitBlockBloomFilter& host) {
   const std::vector<uint64_t> keys = RandomKeys(100, 2);
   const std::string bytes = "abcdef";
@@ -377,7 +377,7 @@ TEST(DeviceFilterFailures, EveryCallThatFailsIsAnErrorWithoutALeak) {
     }
     EXPECT_EQ(runtime.num_live(), 0u) << "after a failure of call " << call;
   }
-  EXPECT_GT(errors, counting.calls() / 2);  // the rest are those that give back
+  EXPECT_GT(errors, counting.calls() / 2);  // the other calls free something
 }
 
 TEST(DeviceFilterFailures, WorkThatFailsLaterIsAnErrorWithoutALeak) {
@@ -395,7 +395,7 @@ TEST(DeviceFilterFailures, WorkThatFailsLaterIsAnErrorWithoutALeak) {
       EXPECT_EQ(e.code(), ErrorCode::kDevice);
     }
     EXPECT_EQ(runtime.num_live(), 0u);
-    if (!error) break;  // there is less work than that
+    if (!error) break;  // there was less work
     ++failed;
   }
   EXPECT_GT(failed, 10);
@@ -445,7 +445,7 @@ TEST(DeviceFilterMemory, AllOfItComesFromTheResource) {
   EXPECT_EQ(runtime.num_live(), 0u);
 }
 
-// Memory that is freed much later, as far as a stream can tell.
+// Memory that is freed much later than any stream could notice.
 class LateResource final : public MemoryResource {
  public:
   void* Allocate(uint64_t bytes, cudaStream_t) noexcept override {
@@ -461,7 +461,8 @@ class LateResource final : public MemoryResource {
   std::vector<std::unique_ptr<Block[]>> blocks_;
 };
 
-// The caller may free its keys and outputs when a call has thrown: nothing uses them any more.
+// After a call has thrown, nothing uses the caller's keys and outputs any more, so the caller may
+// free them.
 TEST(DeviceFilterFailures, NoWorkIsUnderWayAfterAnError) {
   const std::vector<uint64_t> keys = RandomKeys(100, 2);
   const std::string bytes = "abcdef";
@@ -488,12 +489,12 @@ TEST(DeviceFilterFailures, NoWorkIsUnderWayAfterAnError) {
         call(device);
       } catch (const Error&) {
         ++errors;
-        // A wait that fails leaves nothing that could run.
+        // If a wait fails, no work is left that could run.
         if (runtime.usable()) {
           EXPECT_EQ(runtime.num_pending(), 0u) << "after call " << at;
         }
       }
-      if (static_cast<int64_t>(runtime.calls() - before) <= at) break;  // there are no more calls
+      if (static_cast<int64_t>(runtime.calls() - before) <= at) break;  // there were fewer calls
     }
     EXPECT_GT(errors, 1);
   }

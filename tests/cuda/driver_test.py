@@ -1,8 +1,8 @@
-"""Whether a program that only uses filters leaves the driver of a GPU alone.
+"""Checks that a program that only uses filters does not load the driver of a GPU.
 
 Usage: driver_test.py PROGRAM   (filters_alone.cc)
-The dynamic linker says which libraries a process asks for; the CUDA runtime opens the driver's when
-it is first called. Children that are forked after that could not use a GPU.
+The dynamic linker reports the libraries that a process loads. The CUDA runtime opens the driver's library at its
+first call. Children that are forked after that could not use a GPU.
 """
 import os
 import subprocess

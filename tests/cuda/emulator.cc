@@ -27,8 +27,8 @@ namespace {
 
 constexpr size_t kStackBytes = size_t{128} << 10;
 
-// A thread of execution of its own on this thread of the system. The sanitizers have to be told of
-// every switch.
+// A thread of execution on the current system thread. The sanitizers must be informed of every
+// switch.
 class Fiber {
  public:
   Fiber() {
@@ -45,7 +45,7 @@ class Fiber {
 #endif
   }
 
-  // Makes the next Resume() begin `entry`.
+  // Makes the next Resume() call `entry`.
   void Start(void (*entry)()) {
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack_.get();
@@ -54,7 +54,7 @@ class Fiber {
     makecontext(&context_, entry, 0);
   }
 
-  // From the thread into the fiber, until it calls Yield().
+  // Switches from the thread into the fiber, until the fiber calls Yield().
   void Resume() {
 #if defined(__SANITIZE_THREAD__)
     tsan_caller_ = __tsan_get_current_fiber();
@@ -70,7 +70,7 @@ class Fiber {
 #endif
   }
 
-  // The first thing that a started fiber does.
+  // Must be the first call of a started fiber.
   void Entered() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &caller_stack_, &caller_stack_bytes_);
@@ -105,7 +105,7 @@ class Fiber {
 #endif
 };
 
-// kRunning: it has stopped at no step.
+// kRunning: the lane is not at a step.
 enum class Step : uint8_t { kRunning, kBallot, kShuffle, kBlockAdd, kEnd };
 
 [[noreturn]] void Fail(const char* what) {
@@ -115,11 +115,12 @@ enum class Step : uint8_t { kRunning, kBallot, kShuffle, kBlockAdd, kEnd };
 
 }  // namespace
 
-// The lanes of some warps, whose fibers are kept for the next ones.
+// The lanes of some warps. Their fibers are reused for the next warps.
 class EmulatedLanes {
  public:
-  // Warps [first, first + count) of a grid, in blocks of kBlockWarps from the first one on. With a
-  // seed in random order, else one lane after the other, from step to step.
+  // Runs warps [first, first + count) of a grid, in blocks of kBlockWarps from the first warp on.
+  // With a seed the lanes run in random order, otherwise one lane after the other, from step to
+  // step.
   void Run(uint64_t first, uint64_t count, uint64_t num_warps, std::optional<uint64_t> seed,
            const LaneBody& body) {
     first_ = first;
@@ -138,7 +139,7 @@ class EmulatedLanes {
     }
   }
 
-  // Called by the lane that runs. Returns what all lanes of its warp have brought to this step.
+  // Called by the running lane. Returns the values that all lanes of its warp brought to this step.
   const std::array<uint32_t, kWarpLanes>& Meet(Step step, uint32_t value, uint64_t* sum = nullptr) {
     const uint32_t lane = running_;
     Warp& warp = warps_[lane / kWarpLanes];
@@ -155,7 +156,7 @@ class EmulatedLanes {
     std::array<uint32_t, kWarpLanes> values{};
     std::array<uint32_t, kWarpLanes> arrived{};
     uint32_t waiting = 0;
-    uint64_t* sum = nullptr;  // of BlockAdd
+    uint64_t* sum = nullptr;  // output of BlockAdd
     bool at_block_step = false;
     bool ended = false;
   };
@@ -172,7 +173,7 @@ class EmulatedLanes {
     }
   }
 
-  // One lane, or all that can run, in order.
+  // Runs one lane, or all lanes that can run, in order.
   void RunSome() {
     if (random_.has_value()) {
       std::swap(ready_[random_->Below(ready_.size())], ready_.back());
@@ -224,7 +225,7 @@ class EmulatedLanes {
     for (uint32_t lane = 0; lane < kWarpLanes; ++lane) ready_.push_back(first + lane);
   }
 
-  // If the other warps of the block are there, too.
+  // Completes the step if the other warps of the block are also there.
   void BlockAdd(uint32_t index) {
     const auto begin = static_cast<uint32_t>(index / kBlockWarps * kBlockWarps);
     const auto end = static_cast<uint32_t>(std::min(begin + kBlockWarps, warps_.size()));
@@ -234,7 +235,7 @@ class EmulatedLanes {
       for (const uint32_t value : warps_[i].arrived) sum += value;
     }
     if (sum >> 32 != 0) Fail("a block adds more than 32 bits hold");
-    running_ = kNone;  // no lane does it
+    running_ = kNone;  // no lane adds the sum
     if (sum != 0) detail::AtomicAdd(warps_[index].sum, sum);
     for (uint32_t i = begin; i < end; ++i) {
       warps_[i].at_block_step = false;
@@ -252,7 +253,7 @@ class EmulatedLanes {
     EmulatedLanes& lanes = *current_;
     const uint32_t lane = lanes.running_;
     lanes.fibers_[lane]->Entered();
-    // A fiber is never left and started anew: ThreadSanitizer counts the calls that do not return.
+    // A fiber is never left and restarted, because ThreadSanitizer counts calls that do not return.
     while (true) {
       (*lanes.body_)(EmulatedLane(lanes, lane % kWarpLanes, lanes.first_ + lane / kWarpLanes,
                                   lanes.num_warps_));

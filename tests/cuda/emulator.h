@@ -1,8 +1,8 @@
 // Warps of 32 lanes on the CPU, for running the bodies of kernels without a GPU.
 //
-// Each lane is a fiber of the calling thread. It runs until a step that its warp, or its block,
-// takes together, and goes on when all lanes have come to that step; lanes that come to different
-// ones, or that end before the others, are what a GPU would hang on or get wrong, and end the test
+// Each lane is a fiber of the calling thread. It runs until a step that its warp or its block takes
+// together, and continues when all lanes are at that step. On a GPU, lanes at different steps, or
+// lanes that end before the others, would hang or give wrong results. Here they end the test
 // program.
 #ifndef TAMIS_TESTS_CUDA_EMULATOR_H_
 #define TAMIS_TESTS_CUDA_EMULATOR_H_
@@ -35,15 +35,15 @@ class EmulatedLane {
 
 using LaneBody = std::function<void(const EmulatedLane&)>;
 
-// Runs body(lane) for the 32 lanes of one warp of a grid, which is a block of its own.
+// Runs body(lane) for the 32 lanes of one warp of a grid. The warp is a block.
 void RunWarp(uint64_t warp, uint64_t num_warps, const LaneBody& body);
 
 // Runs all warps of a grid on this thread, in blocks of kBlockWarps, one block after the other.
 void RunGrid(uint64_t num_warps, const LaneBody& body);
 
-// The same, all warps at a time: at its accesses to memory that others change a lane may stop, in
-// one case of two, for any other lane that can run, by the seed. The number of warps is limited by
-// the stacks of their lanes, of 128 KiB each.
+// Runs all warps of a grid at the same time. At each access to shared memory a lane may stop, in
+// one case of two, for any other lane that can run; the seed decides. Each lane has a stack of 128
+// KiB, which limits the number of warps.
 void RunGridShuffled(uint64_t num_warps, uint64_t seed, const LaneBody& body);
 
 }  // namespace tamis::cuda

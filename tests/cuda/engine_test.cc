@@ -1,5 +1,5 @@
-// The Engine with a GPU that is not there: what goes to it, what it keeps, and what happens when it
-// fails.
+// The Engine with an emulated GPU: the calls that go to the GPU, the filters kept there, and the
+// reactions to failures.
 #include "tamis/engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ constexpr Status kLaunchFailure{719};
 
 std::shared_ptr<tamis::detail::Accelerator> NotMade() { return nullptr; }
 
-// Lookups on the device at 1 ns a key, on the host at `host_ns`.
+// Lookups take 1 ns per key on the device, and `host_ns` on the host.
 Calibration Costs(double host_ns) {
   Calibration calibration;
   calibration.machine = "test";
@@ -60,13 +60,13 @@ class EngineOnDeviceTest : public testing::Test {
   EngineOptions Options(double host_ns = 1e6) {
     return {.threads = 1,
             .calibration = Costs(host_ns),
-            .device_filter_bytes = ~uint64_t{0}};  // for tests that say how much memory there is
+            .device_filter_bytes = ~uint64_t{0}};  // for tests that set the amount of memory
   }
   Engine EngineOf(EngineOptions options) {
     return tamis::detail::EngineAccess::Make(std::move(options), accelerator_);
   }
 
-  // All forms of output, against the filter's own.
+  // Compares all outputs with those of the filter itself.
   void ExpectRightAnswers(const Engine& engine, const Filter& filter) {
     ExpectRightAnswers(engine, filter, keys_);
   }
@@ -147,7 +147,7 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
   expect_upload();
   filter_.Clear();
   expect_upload();
-  // As many insertions as before the last one, of other keys.
+  // The same number of keys as before, but another last key.
   filter_.Insert(keys_[0]);
   expect_upload();
   filter_.Clear();
@@ -155,7 +155,7 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
   expect_upload();
   DeviceFilter(other, {.runtime = &runtime_}).Download(filter_);
   expect_upload();
-  // Bits from elsewhere, of keys that are not counted.
+  // Bits from another filter, of keys that are not counted.
   SplitBlockBloomFilter more({.capacity = 2000, .fpr = 0.01});
   more.Insert(keys_[900]);
   ASSERT_EQ(more.bytes(), filter_.bytes());
@@ -167,12 +167,12 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
   expect_upload();
   view.Insert(keys_[950]);
   expect_upload();
-  // The same contents at another place.
+  // The same contents at another address.
   SplitBlockBloomFilter moved = std::move(filter_);
   filter_ = std::move(moved);
   ExpectRightAnswers(engine, filter_);
   EXPECT_EQ(engine.stats().uploads, uploads);
-  // Another filter at the same place.
+  // Another filter at the same address.
   filter_ = other.Clone();
   expect_upload();
 }
@@ -180,7 +180,7 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
 TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   const Engine engine = EngineOf(Options(10));
   const auto plan = [&](uint64_t n) { return engine.PlanCall(filter_, n); };
-  // 40 us to start and a filter to be copied, against 9 ns a key.
+  // 40 us to start and the copy of the filter, compared with 9 ns per key.
   EXPECT_FALSE(plan(1000).chosen.on_device);
   const Engine::CallPlan many = plan(100'000);
   EXPECT_TRUE(many.chosen.on_device);
@@ -203,7 +203,7 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
   EXPECT_NE(again.reason.find("where the filter is"), std::string::npos) << again.reason;
 
   EXPECT_FALSE(engine.PlanCall(filter_, 100'000, Engine::Operation::kInsert).chosen.on_device);
-  // A backend that is pinned is the only one.
+  // If a backend is pinned, only that backend is used.
   EngineOptions pinned = Options(10);
   pinned.backend = &backend_;
   EXPECT_TRUE(EngineOf(pinned).PlanCall(filter_, 1).chosen.on_device);
@@ -219,7 +219,7 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
       calibration.points.push_back({std::string(Backends().front().name), bytes, 10, 20, 30, kind});
     }
   }
-  // What was there is replaced.
+  // Old values are replaced.
   calibration.points.push_back({"fake GPU", 77, 1e6, 1, 1});
   calibration.upload_gb_per_s = 123;
   tamis::detail::MeasureDevice(backend_, accelerator_, 1000, calibration);
@@ -247,11 +247,11 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   EXPECT_THROW(tamis::detail::MeasureDevice(backend_, accelerator_, 1000, calibration), Error);
 }
 
-// Predictions are by the figures of the calibration.
+// Predictions use the values of the calibration.
 TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
   EngineOptions options = Options(10);
   options.calibration.device_start_us = 1000;
-  options.calibration.upload_gb_per_s = 1e-3;  // a microsecond for a byte
+  options.calibration.upload_gb_per_s = 1e-3;  // a microsecond per byte
   const Engine::CallPlan plan = EngineOf(options).PlanCall(filter_, 1'000'000'000);
   ASSERT_TRUE(plan.chosen.on_device);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds,
@@ -261,13 +261,13 @@ TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
 TEST_F(EngineOnDeviceTest, MirrorsGiveWayWhenMemoryIsShort) {
   const Engine engine = EngineOf(Options());
   ExpectRightAnswers(engine, filter_);
-  runtime_.SetMemory(runtime_.live_bytes() + filter_.bytes());  // for one more
+  runtime_.SetMemory(runtime_.live_bytes() + filter_.bytes());  // room for one more
   SplitBlockBloomFilter b = filter_.Clone();
   SplitBlockBloomFilter c = filter_.Clone();
   ExpectRightAnswers(engine, b);
   EXPECT_TRUE(accelerator_->HasMirror(filter_));
   ExpectRightAnswers(engine, filter_);
-  ExpectRightAnswers(engine, c);  // instead of b, which was not used for longer
+  ExpectRightAnswers(engine, c);  // replaces b, which is the least recently used
   EXPECT_TRUE(accelerator_->HasMirror(filter_));
   EXPECT_FALSE(accelerator_->HasMirror(b));
   EXPECT_TRUE(accelerator_->HasMirror(c));
@@ -295,7 +295,7 @@ TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedTakesItsCopyAlong) {
   EXPECT_EQ(engine.stats().device_filter_bytes, 2 * bytes);
   const uint64_t live = runtime_.live_bytes();
 
-  // Its contents are what the copy is of, wherever they are.
+  // The device's copy belongs to the contents, wherever they move.
   auto moved = std::make_unique<SplitBlockBloomFilter>(std::move(*filter));
   filter.reset();
   EXPECT_TRUE(accelerator_->HasMirror(*moved));
@@ -307,7 +307,7 @@ TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedTakesItsCopyAlong) {
   EXPECT_EQ(engine.stats().device_filter_bytes, 0u);
 }
 
-// A call of the runtime would spoil the graph.
+// A call of the runtime would invalidate the capture.
 TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedDuringACaptureGoesLater) {
   const Engine engine = EngineOf(Options());
   auto filter = std::make_unique<SplitBlockBloomFilter>(filter_.Clone());
@@ -321,7 +321,7 @@ TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedDuringACaptureGoesLater) {
   EXPECT_EQ(runtime_.live_bytes(), live);
   EXPECT_EQ(engine.stats().device_filter_bytes, filter_.bytes());
 
-  // A lookup that keeps no copy of its own gives it back, too.
+  // A lookup that keeps no copy also frees it.
   runtime_.SetCapturing(true);
   filter_ = SplitBlockBloomFilter({.capacity = 10});
   runtime_.SetCapturing(false);
@@ -332,7 +332,7 @@ TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedDuringACaptureGoesLater) {
   EXPECT_EQ(engine.stats().device_filter_bytes, 0u);
 }
 
-// What stands behind the copies is the parent's.
+// The device memory behind the copies belongs to the parent.
 TEST_F(EngineOnDeviceTest, AFilterThatAChildOfForkDestroysIsNoneOfTheDevices) {
   const Engine engine = EngineOf(Options());
   engine.Count(filter_, keys_);
@@ -342,7 +342,7 @@ TEST_F(EngineOnDeviceTest, AFilterThatAChildOfForkDestroysIsNoneOfTheDevices) {
     filter_ = SplitBlockBloomFilter({.capacity = 10});
     engine.DropDeviceFilters();
     if (runtime_.calls() != calls) _exit(1);
-    // A device of the child's own is told.
+    // The child's own device does free its copy.
     FakeRuntime runtime;
     CudaAccelerator own(backend_, DeviceOptions{.runtime = &runtime},
                         PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1});
@@ -371,7 +371,7 @@ TEST_F(EngineOnDeviceTest, CopiesStayWithinTheirLimit) {
   EXPECT_FALSE(accelerator_->HasMirror(b)) << "it was not used for longer";
   EXPECT_TRUE(accelerator_->HasMirror(c));
 
-  // One that is larger by itself is the host's.
+  // A filter larger than the limit is queried on the host.
   const uint64_t calls = engine.stats().device_calls;
   const SplitBlockBloomFilter large({.bytes = options.device_filter_bytes + 32});
   ExpectRightAnswers(engine, large);
@@ -409,7 +409,7 @@ TEST_F(EngineOnDeviceTest, CopiesCanBeGivenBack) {
   EXPECT_EQ(engine.stats().uploads, 3u);
 }
 
-// No copy of it can be used twice, so none is kept.
+// A copy of a shared filter could not be used twice, so no copy is kept.
 TEST_F(EngineOnDeviceTest, OfASharedFilterNoCopyIsKept) {
   const Engine engine = EngineOf(Options());
   engine.Count(filter_, keys_);
@@ -423,7 +423,7 @@ TEST_F(EngineOnDeviceTest, OfASharedFilterNoCopyIsKept) {
   EXPECT_TRUE(accelerator_->HasMirror(filter_));
 }
 
-// Other threads plan their calls, and make those that are the host's, while one waits for a GPU.
+// While one thread waits for a GPU, other threads plan their calls, and make calls on the host.
 TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
   bool answered = false;
   accelerator_->ForEachBits(filter_, keys_, [&](const uint64_t*, size_t, uint64_t begin) {
@@ -435,13 +435,13 @@ TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
     });
     answered = answer.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     EXPECT_TRUE(answered && answer.get());
-    // One that waits for this call must not be waited for.
+    // If the other thread waits for this call, it must not be joined.
     answered ? other.join() : other.detach();
   });
   EXPECT_TRUE(answered);
 }
 
-// There is room for one copy, which gives way, and is dropped, while others look up.
+// There is room for one copy, which is evicted and dropped while other threads query.
 TEST_F(EngineOnDeviceTest, ThreadsTakeTurns) {
   constexpr unsigned kThreads = 3;
   EngineOptions options = Options();
@@ -479,7 +479,7 @@ TEST_F(EngineOnDeviceTest, WithoutMemoryTheHostAnswers) {
   EXPECT_EQ(stats.device_calls, 0u);
   EXPECT_EQ(stats.fallbacks, 5u);
   EXPECT_NE(stats.last_failure.find("allocating"), std::string::npos) << stats.last_failure;
-  // There may be memory later.
+  // Memory may be available later.
   runtime_.SetMemory(~uint64_t{0});
   ExpectRightAnswers(engine, filter_);
   EXPECT_EQ(engine.stats().device_calls, 5u);
@@ -497,7 +497,7 @@ TEST_F(EngineOnDeviceTest, ADeviceThatIsLostIsNotAskedAgain) {
   EXPECT_FALSE(engine.PlanCall(filter_, 1'000'000).chosen.on_device);
 }
 
-// Wherever the device fails, the answers are right or there is an error.
+// Wherever the device fails, the result is right or an error.
 TEST_F(EngineOnDeviceTest, FailuresAnywhereAreFallbacksOrErrors) {
   uint64_t fallbacks = 0;
   uint64_t errors = 0;
@@ -527,8 +527,8 @@ TEST_F(EngineOnDeviceTest, FailuresAnywhereAreFallbacksOrErrors) {
     }
     EXPECT_EQ(runtime.num_live(), 0u);
   }
-  EXPECT_GT(fallbacks, 3u);  // before anything was written
-  EXPECT_GT(errors, 3u);     // after that
+  EXPECT_GT(fallbacks, 3u);  // before any output was written
+  EXPECT_GT(errors, 3u);     // after some output was written
 }
 
 TEST_F(EngineOnDeviceTest, APinnedDeviceThatFailsIsAnError) {
@@ -561,12 +561,13 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   EXPECT_EQ(engine.Count(filter_, keys_), filter_.Count(keys_));
   EXPECT_EQ(engine.stats().device_calls, 1u);
   runtime_.FailWork(0, kLaunchFailure);
-  EXPECT_THROW(engine.Count(filter_, there), Error);  // nobody else can read them
-  EXPECT_THROW(engine.Count(filter_, there), Error);  // nor know where they are, from now on
+  EXPECT_THROW(engine.Count(filter_, there), Error);  // no other backend can read the keys
+  EXPECT_THROW(engine.Count(filter_, there),
+               Error);  // nor can the engine find out any more where they are
   EXPECT_TRUE(runtime_.Free(memory, nullptr).ok());
 }
 
-// Of a column either array may be where the host cannot read it.
+// The host may be unable to read either array of a column.
 TEST_F(EngineOnDeviceTest, StringsThatAreOnTheDeviceInPartAreRefused) {
   const std::string text = "abcdef";
   const std::vector<int32_t> offsets = {0, 2, 6};

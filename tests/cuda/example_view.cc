@@ -1,4 +1,4 @@
-// A filter in GPU memory of another allocator: here of cudaMalloc, as well of rmm or of torch.
+// A filter in GPU memory of another allocator: cudaMalloc here, but rmm or torch work the same way.
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace {
 
-constexpr int kSkipped = 69;  // there is no GPU
+constexpr int kSkipped = 69;  // the machine has no GPU
 
-// Memory that something else than the filter frees: rmm::device_buffer(bytes, stream) and
-// torch.empty(bytes, dtype=torch.uint8, device="cuda") give such, by data() and data_ptr().
+// Memory that the filter does not own. rmm::device_buffer(bytes, stream) and torch.empty(bytes,
+// dtype=torch.uint8, device="cuda") also give such memory, by data() and data_ptr().
 class Buffer {
  public:
   explicit Buffer(size_t bytes) : bytes_(bytes) {
@@ -42,9 +42,9 @@ int main() {
     const Buffer contents(host.bytes());
     tamis::cuda::DeviceFilter filter =
         tamis::cuda::DeviceFilter::View(host.Header(), contents.bytes());
-    filter.Clear();  // the memory held anything
+    filter.Clear();  // the memory may have held anything
 
-    // Keys in device memory go in, and are looked up, without a way by the host.
+    // Keys in device memory are inserted and queried without a copy to the host.
     std::vector<uint64_t> values;
     for (uint64_t i = 0; i < 100'000; ++i) values.push_back(i * i);
     const Buffer memory(sizeof(uint64_t) * values.size());

@@ -23,18 +23,18 @@ constexpr Status kInvalidHandle{400};             // cudaErrorInvalidResourceHan
 constexpr Status kIllegalAddress{700};            // cudaErrorIllegalAddress
 constexpr std::align_val_t kAlignment{256};       // of cudaMalloc
 
-// Fewer blocks than work, so that each warp takes several rounds.
+// So few blocks that each warp takes several rounds.
 constexpr uint64_t kMostBlocks = 5;
 
-// What a kernel takes of local memory, for all threads of the device. Only insertions into cuckoo
-// filters do, as the test of the machine code says.
+// Local memory of a kernel, for all threads of the device. Only insertions into cuckoo filters use
+// it, which the test of the machine code checks.
 template <typename Call>
 constexpr uint64_t kLocalBytes = 0;
 template <int kBits, typename Column>
 constexpr uint64_t kLocalBytes<ChangeCall<CuckooRef<kBits>, Change::kInsert, Column>> =
     FakeRuntime::kInsertLocalBytes;
 
-// Memory that a kernel touches, by which the device is known that it has to run on.
+// Returns memory that a kernel touches, which determines the device that it must run on.
 template <typename Call>
 const void* MemoryOf(const Call& call) {
   if constexpr (requires { call.filter; }) {
@@ -144,7 +144,7 @@ Status FakeRuntime::Begin(bool capturable) const {
 
 Status FakeRuntime::BeginUndoing() const {
   ++calls_;
-  if (fail_call_ >= 0) --fail_call_;  // what cannot be undone would be the fake's leak
+  if (fail_call_ >= 0) --fail_call_;  // does not fail, because then the fake itself would leak
   return Forbids() ? kStreamCaptureUnsupported : kSuccess;
 }
 
@@ -171,8 +171,8 @@ Status FakeRuntime::UseStream(Stream stream, bool waits) const {
   return kStreamCaptureUnsupported;
 }
 
-// A wait fails because work has, after which none runs any more; or for a capture, which work gets
-// over.
+// A wait fails either because work has failed, after which no work runs any more, or because of a
+// capture, which leaves work usable.
 Status FakeRuntime::BeginWait() const {
   const Status status = Begin(false);
   if (!status.ok() && status.code < kStreamCaptureUnsupported.code) sticky_ = status;
@@ -222,7 +222,7 @@ Status FakeRuntime::FreeMemory(uint64_t* bytes) const noexcept {
 Status FakeRuntime::NewBlock(void** memory, uint64_t bytes, bool pinned) const {
   void* const block = ::operator new(std::max<uint64_t>(bytes, 1), kAlignment, std::nothrow);
   if (block == nullptr) return kMemoryAllocation;
-  std::memset(block, 0xA5, bytes);  // nothing may rely on what new memory holds
+  std::memset(block, 0xA5, bytes);  // new memory must not have useful contents
   blocks_[block] = {bytes, pinned, Current()};
   if (!pinned) device_bytes_ += bytes;
   *memory = block;
@@ -256,7 +256,7 @@ Status FakeRuntime::Free(void* memory, Stream stream) const noexcept {
   if (status.ok()) status = UseStream(stream);
   if (!status.ok()) return status;
   if (!blocks_.contains(memory)) return kInvalidValue;
-  // In the order of the stream.
+  // Frees the memory in the order of the stream.
   (void)RunUntil([&] { return streams_[stream].empty(); });
   RemoveBlock(memory);
   return kSuccess;
@@ -295,7 +295,7 @@ Status FakeRuntime::Locate(const void* memory, Location* location) const noexcep
   const std::lock_guard lock(mutex_);
   const Status status = Begin(false);
   if (!status.ok()) return status;
-  if (memory == nullptr) return kInvalidValue;  // as CUDA may, which does not say
+  if (memory == nullptr) return kInvalidValue;  // CUDA does not specify this case
   *location = {};
   auto block = blocks_.upper_bound(memory);
   if (block == blocks_.begin()) return kSuccess;
@@ -334,13 +334,14 @@ Status FakeRuntime::RunUntil(const std::function<bool()>& done) const {
     for (auto& [stream, queue] : streams_) {
       if (!queue.empty() && CanRun(queue.front())) ready.push_back(&queue);
     }
-    if (ready.empty()) return sticky_.ok() ? kInvalidHandle : sticky_;  // waits for nothing
+    if (ready.empty())
+      return sticky_.ok() ? kInvalidHandle : sticky_;  // nothing can complete this wait
     std::deque<Work>& queue = *ready[random_.Below(ready.size())];
     const Work work = std::move(queue.front());
     queue.pop_front();
     const bool is_event = work.waits_for != nullptr;
     if (!is_event && fail_work_ >= 0 && fail_work_-- == 0) sticky_ = work_status_;
-    // Events are reached, or nobody could wait for anything any more.
+    // Events are reached even so; otherwise nothing could be waited for any more.
     if (work.run && (sticky_.ok() || is_event)) work.run();
   }
   return sticky_;
@@ -368,7 +369,7 @@ Status FakeRuntime::Zero(void* memory, uint64_t bytes, Stream stream) const noex
 }
 
 Status FakeRuntime::RequireDeviceOf(Stream stream, const void* memory) const {
-  // The default stream is that of the current device, whichever it is.
+  // The default stream belongs to the current device.
   const auto on = stream_devices_.find(stream);
   if (on != stream_devices_.end() && on->second != Current()) return kInvalidHandle;
   auto block = blocks_.upper_bound(memory);
@@ -397,7 +398,7 @@ Status FakeRuntime::Launch(const KernelCall& call, Stream stream) const noexcept
             [](const auto& arguments) {
               const auto work = WorkOf(arguments);
               const uint64_t blocks = std::min(GridFor(work, kMostBlocks).blocks, kMostBlocks);
-              // Without the warps of a small batch that have nothing to do.
+              // Leaves out warps that have nothing to do in a small batch.
               const uint64_t warps = std::min(kBlockWarps * blocks, work.warps);
               WithKernelOf(arguments, [&](const auto& kernel) {
                 RunGrid(warps, [&](const EmulatedLane& lane) { RunLane(lane, kernel); });
@@ -417,7 +418,7 @@ Status FakeRuntime::LocalBytes(const KernelCall& call, uint64_t* bytes) const no
   return kSuccess;
 }
 
-// What is there for one kernel serves the others, too, and is never given back.
+// Local memory reserved for one kernel also serves the others, and is never freed.
 Status FakeRuntime::SetAside(uint64_t bytes) const {
   const uint64_t more = bytes - std::min(bytes, reserved_bytes_);
   if (more > memory_bytes_ - std::min(device_bytes_ + reserved_bytes_, memory_bytes_)) {
@@ -468,13 +469,13 @@ Status FakeRuntime::IsCapturing(Stream stream, bool* capturing) const noexcept {
   const Status status = Begin(true);
   if (!status.ok()) return status;
   if (!streams_.contains(stream)) return kInvalidHandle;
-  // This does not spoil the capture.
+  // This error does not invalidate the capture.
   if (captured_.has_value() && stream == nullptr) return kStreamCaptureImplicit;
   *capturing = capturing_ || captured_ == stream;
   return kSuccess;
 }
 
-// Concerns nothing but the calling thread, and cannot fail.
+// Affects only the calling thread, and cannot fail.
 Status FakeRuntime::ExchangeCaptureMode(CaptureMode* mode) const noexcept {
   const std::lock_guard lock(mutex_);
   std::swap(modes_[std::this_thread::get_id()], *mode);
@@ -506,7 +507,7 @@ Status FakeRuntime::Record(Event event, Stream stream) const noexcept {
   const Status placed = RequireDeviceOf(stream, nullptr);
   if (!placed.ok()) return placed;
   const uint64_t number = ++events_[event].recorded;
-  // Of no account to FailWork, and reached also after a failure: hence "waits" for number 0.
+  // Does not count for FailWork, and is reached even after a failure. So it "waits" for number 0.
   Put(stream, {[this, event, number] {
                  if (events_.contains(event)) events_[event].reached = number;
                },

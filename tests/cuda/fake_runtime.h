@@ -1,8 +1,7 @@
-// A CUDA runtime without a GPU. Device memory is host memory, kernels run on emulated warps.
+// A CUDA runtime without a GPU. Device memory is host memory, and kernels run on emulated warps.
 //
-// Work that is put on a stream does not run before somebody has to wait for it, and then, among
-// what may run, in random order: so the results are right only if the caller ordered the streams,
-// and waited, as it has to.
+// Work on a stream runs only when a call must wait for it, and then in random order among the work
+// that may run. So results are right only if the caller orders streams and waits as CUDA requires.
 #ifndef TAMIS_TESTS_CUDA_FAKE_RUNTIME_H_
 #define TAMIS_TESTS_CUDA_FAKE_RUNTIME_H_
 
@@ -25,56 +24,57 @@ namespace tamis::cuda {
 
 class FakeRuntime final : public Runtime {
  public:
-  // Of local memory, for all threads of a device, that insertions into cuckoo filters take.
+  // Local memory that insertions into cuckoo filters take, for all threads of a device.
   static constexpr uint64_t kInsertLocalBytes = uint64_t{256} * 4 * 2048;
 
   explicit FakeRuntime(int devices = 1, uint64_t seed = 1);
   ~FakeRuntime() override;
 
-  // No device from now on, for this reason.
+  // Removes all devices. DeviceCount then reports the reason `why`.
   void RemoveDevices(std::string why);
-  // Device memory that can be had, and that the device says it has; without a limit at first.
+  // Sets the amount of device memory, which the device also reports. Initially unlimited.
   void SetMemory(uint64_t bytes);
-  // The n-th call from now on, 0 being the next one, fails with this status: one that fails does
-  // nothing. Undoing calls (Free, Destroy, SetDevice back) count, too. -1: none.
+  // The n-th call from now on fails with this status, where 0 is the next call. A call that fails
+  // does nothing. Undoing calls (Free, Destroy, SetDevice back) are counted but do not fail. -1: no
+  // call fails.
   void FailCall(int64_t n, Status status);
-  // The n-th piece of work on any stream that runs from now on fails, and with it, as on a GPU,
-  // every later call.
+  // The n-th piece of work that runs from now on, on any stream, fails. As on a GPU, every later
+  // call also fails.
   void FailWork(int64_t n, Status status);
-  // Kernels cannot use pageable memory. By default they can, as where host and device share their
-  // page tables.
+  // From now on kernels cannot use pageable memory. By default they can: some machines share page
+  // tables between host and device.
   void RefusePageable() { uses_pageable_ = false; }
-  // No kernel can run on the devices, which are of compute capability 7.0.
+  // From now on no kernel can run on the devices, which then have compute capability 7.0.
   void RemoveImages();
-  // While capturing, calls that a CUDA graph cannot capture fail, and the others are put into a
-  // graph, a new one each time that this is called.
+  // While `capturing`, calls that a CUDA graph cannot capture fail. Other calls are added to a
+  // graph. Each call of SetCapturing begins a new graph.
   void SetCapturing(bool capturing);
-  // This thread captures the stream in the global mode, as if it were one that the default stream
-  // waits for, until EndCapture. Work on other streams is done meanwhile; calls that cannot be
-  // captured fail and spoil the capture, unless the mode of the calling thread allows them, and so
-  // does any use of the default stream. One capture at a time.
+  // This thread captures the stream in the global mode until EndCapture, as if the default stream
+  // waited for it. Work on other streams is done during the capture. A call that cannot be captured
+  // fails and invalidates the capture, unless the mode of the calling thread allows it. So does any
+  // use of the default stream. Only one capture at a time.
   void BeginCapture(Stream stream);
-  // Returns whether the capture was not spoilt. What was captured is for Replay.
+  // Returns whether the capture is still valid. Replay runs the captured work.
   bool EndCapture();
-  // The mode of the calling thread.
+  // Returns the capture mode of the calling thread.
   CaptureMode capture_mode() const;
-  // Puts the work of the graph on a stream, in the order in which it was captured.
+  // Puts the work of the graph on a stream, in the order of the capture.
   void Replay(Stream stream) const;
 
-  // Whether nothing has failed that work cannot go on after.
+  // Whether no failure has occurred after which work cannot continue.
   bool usable() const { return sticky_.ok(); }
   uint64_t calls() const { return calls_; }
   uint64_t launches() const { return launches_; }
-  // Local memory that was reserved, which is none of live_bytes().
+  // Local memory that was reserved. It is not part of live_bytes().
   uint64_t reserved_bytes() const { return reserved_bytes_; }
-  // Bytes that were copied straight from this memory.
+  // Number of bytes that were copied directly from this memory.
   uint64_t copied_from(const void* memory, uint64_t bytes) const;
-  // Work that is on a stream and has not run; without the events, which touch no memory.
+  // Amount of work on streams that has not run. Does not count events, which touch no memory.
   uint64_t num_pending() const;
-  // Memory, streams and events that are not given back.
+  // Number of blocks of memory, streams and events that are not freed.
   uint64_t num_live() const;
-  // Memory that was freed while another device was the current one, on whose default stream no work
-  // that uses it can be.
+  // Number of blocks that were freed while another device was current. No work that uses such
+  // memory can be on the default stream of that device.
   uint64_t freed_elsewhere() const { return freed_elsewhere_; }
   uint64_t live_bytes() const { return device_bytes_; }
 
@@ -122,15 +122,17 @@ class FakeRuntime final : public Runtime {
     int device;
   };
 
-  // Begins a call: it fails if it was told to, if earlier work has failed, or if it cannot be
-  // captured.
+  // Begins a call. Fails if FailCall chose this call, if earlier work has failed, or if the call
+  // cannot be captured.
   Status Begin(bool capturable) const;
   Status BeginWait() const;
-  // The same for calls that are always undone, and counted only.
+  // The same for calls that undo others. These are only counted.
   Status BeginUndoing() const;
-  // Whether a thread's mode forbids what cannot be captured; then the capture is spoilt.
+  // Whether the thread's mode forbids calls that cannot be captured. If so, the capture becomes
+  // invalid.
   bool Forbids() const;
-  // Whether work may be put on a stream, or, for a call that waits, waited for there.
+  // Whether work may be put on a stream, or, for a call that waits, whether it may wait for the
+  // stream.
   Status UseStream(Stream stream, bool waits = false) const;
   void RemoveBlock(void* memory) const;
   void Put(Stream stream, Work work) const;
@@ -138,7 +140,8 @@ class FakeRuntime final : public Runtime {
   // Runs work of random streams until done() is true.
   Status RunUntil(const std::function<bool()>& done) const;
   int Current() const { return current_[std::this_thread::get_id()]; }
-  // Whether the current device is that of a stream, and of a filter's memory: else a launch fails.
+  // Whether the current device is the device of the stream and of the filter's memory. Otherwise a
+  // launch fails.
   Status RequireDeviceOf(Stream stream, const void* memory) const;
   Status SetAside(uint64_t bytes) const;
   Status NewBlock(void** memory, uint64_t bytes, bool pinned) const;
@@ -146,7 +149,7 @@ class FakeRuntime final : public Runtime {
   mutable std::recursive_mutex mutex_;
   mutable int devices_;
   mutable std::string why_none_;
-  mutable std::map<std::thread::id, int> current_;  // device 0, where there is none
+  mutable std::map<std::thread::id, int> current_;  // device 0 for other threads
   mutable std::map<Stream, int> stream_devices_;
   mutable Random random_;
   mutable uint64_t memory_bytes_ = ~uint64_t{0};
@@ -167,7 +170,7 @@ class FakeRuntime final : public Runtime {
   mutable std::optional<Stream> captured_;
   mutable std::thread::id capturing_thread_;
   mutable bool spoilt_ = false;
-  mutable std::map<std::thread::id, CaptureMode> modes_;  // kGlobal, where there is none
+  mutable std::map<std::thread::id, CaptureMode> modes_;  // kGlobal for other threads
   mutable std::deque<Work> graph_;
   mutable std::map<Stream, std::deque<Work>> streams_;
   mutable std::map<Event, EventState> events_;

@@ -1,5 +1,6 @@
-// Every operation on a filter of another device than the current one, while each call of the CUDA
-// runtime fails once, and beside captures: there is an error, or none, and all else is as it was.
+// Every operation on a filter of a device that is not current, while each call of the CUDA runtime
+// fails once, and during captures. An operation fails or succeeds, and all other state stays the
+// same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr size_t kKeys = 200;
 constexpr uint64_t kChunk = 64;
 constexpr uint64_t kFirstBit = 5;
 
-// Has no memory for its n-th customer, 0 being the next one; -1: for all.
+// Fails the n-th allocation, where 0 is the next one. -1: no allocation fails.
 class ResourceThatFails final : public MemoryResource {
  public:
   explicit ResourceThatFails(const Runtime& runtime) : runtime_(runtime) {}
@@ -49,7 +50,7 @@ class ResourceThatFails final : public MemoryResource {
   const Runtime& runtime_;
 };
 
-// Filters, keys, and what else the operations use, on device 1 of two; the first is the current
+// The filters, keys and other data of the operations, on device 1 of two. Device 0 is the current
 // one.
 class World {
  public:
@@ -79,7 +80,7 @@ class World {
   ~World() {
     pipeline_.reset();
     for (auto* const filter : {&filter_, &other_, &cuckoo_}) filter->reset();
-    (void)runtime_.SetDevice(1);  // unless nothing can be asked any more
+    (void)runtime_.SetDevice(1);  // fails if the runtime is unusable
     for (void* const memory : blocks_) EXPECT_TRUE(runtime_.FreeIdle(memory).ok());
     EXPECT_TRUE(runtime_.DestroyStream(stream_).ok());
     EXPECT_EQ(runtime_.num_live(), 0u) << "a leak";
@@ -89,10 +90,10 @@ class World {
     return {.device = 1, .memory = has_resource_ ? &resource_ : nullptr, .runtime = &runtime_};
   }
   std::span<const uint64_t> OldKeys() const { return std::span(keys_).first(kKeys); }
-  // On the host.
+  // Keys on the host.
   Keys NewKeys() const { return std::span(keys_).subspan(kKeys); }
   Keys NewValid() const { return NewKeys().WithValidity(validity_.data(), kFirstBit); }
-  // The same on the device.
+  // The same keys on the device.
   Keys Device() const { return std::span(static_cast<const uint64_t*>(there_), kKeys); }
   Keys DeviceValid() const {
     return Device().WithValidity(static_cast<const uint8_t*>(validity_there_), kFirstBit);
@@ -140,8 +141,8 @@ class World {
 struct Operation {
   const char* name;
   std::function<void(World&)> run;
-  // The same on the host, if it changes filter_, in steps of which some first ones may have been
-  // taken when it has failed.
+  // The same changes on the host, if the operation changes filter_. After a failure some of the
+  // first steps may have been done.
   std::vector<std::function<void(World&, SplitBlockBloomFilter&)>> steps = {};
 };
 
@@ -270,7 +271,7 @@ State StateOf(const Filter& filter) {
   return {filter.inserted_count(), {filter.payload().begin(), filter.payload().end()}};
 }
 
-// Those that filter_ may be in, the last one if all went well.
+// Returns the states that filter_ may have. The last one is the state after success.
 std::vector<State> States(World& world, const Operation& operation) {
   SplitBlockBloomFilter host = world.host_.Clone();
   std::vector<State> states = {StateOf(host)};
@@ -281,7 +282,7 @@ std::vector<State> States(World& world, const Operation& operation) {
   return states;
 }
 
-// A count that is said to be known is that of what is in.
+// If the filter reports its count as known, the count must be right.
 void CheckCounts(World& world, const std::vector<State>& states) {
   SplitBlockBloomFilter copy = world.host_.Clone();
   const bool known = world.filter_->count_is_known();
@@ -296,7 +297,7 @@ void CheckCounts(World& world, const std::vector<State>& states) {
         << count << " keys are counted";
   }
   CuckooFilter<16> cuckoo = world.host_cuckoo_.Clone();
-  world.cuckoo_->Download(cuckoo);  // which counts them
+  world.cuckoo_->Download(cuckoo);  // counts the keys
   if (world.cuckoo_->count_is_known()) {
     EXPECT_EQ(world.cuckoo_->inserted_count(), cuckoo.inserted_count());
   }
@@ -325,10 +326,10 @@ TEST(CudaFaults, ACallThatFailsLeavesAllElseAsItWas) {
       errors += failed;
       EXPECT_EQ(runtime.num_live(), live);
       EXPECT_EQ(runtime.capture_mode(), CaptureMode::kGlobal);
-      if (!runtime.usable()) continue;  // and can be asked nothing any more
+      if (!runtime.usable()) continue;  // the runtime is unusable
       int current = -1;
       EXPECT_TRUE(runtime.CurrentDevice(&current).ok());
-      // A device that cannot be chosen again is no error of a call that has been done.
+      // If only the restoring of the current device fails, the call has succeeded.
       if (failed) {
         EXPECT_EQ(current, 0);
       }
@@ -340,7 +341,7 @@ TEST(CudaFaults, ACallThatFailsLeavesAllElseAsItWas) {
         EXPECT_EQ(world.filter_->inserted_count(), states.back().count);
         break;
       }
-      // What was asked for can be had after that.
+      // After that the operation succeeds.
       world.filter_->Upload(world.host_);
       world.cuckoo_->Upload(world.host_cuckoo_);
       operation.run(world);
@@ -351,7 +352,7 @@ TEST(CudaFaults, ACallThatFailsLeavesAllElseAsItWas) {
   }
 }
 
-// An error of the work itself ends all that is done with the device: nothing is lost but that.
+// A failure of the work itself ends all use of the device, but nothing else is lost.
 TEST(CudaFaults, WorkThatFailsIsAnErrorOfTheCallThatWaits) {
   for (const Operation& operation : Operations()) {
     int errors = 0;
@@ -372,7 +373,7 @@ TEST(CudaFaults, WorkThatFailsIsAnErrorOfTheCallThatWaits) {
       EXPECT_EQ(runtime.num_live(), live);
       EXPECT_EQ(runtime.capture_mode(), CaptureMode::kGlobal);
       runtime.FailWork(-1, kSuccess);
-      if (!failed) break;  // there is less work than that
+      if (!failed) break;  // there was less work
       ++errors;
     }
     const bool works =
@@ -411,7 +412,7 @@ TEST(CudaFaults, AResourceWithoutMemoryIsAnErrorWithoutALeak) {
   }
 }
 
-// While another thread captures a stream in the global mode, and while this one does.
+// Tests captures in the global mode by another thread and by the calling thread.
 TEST(CudaFaults, NoOperationSpoilsACapture) {
   for (const Operation& operation : Operations()) {
     SCOPED_TRACE(operation.name);

@@ -1,5 +1,5 @@
-// Everything that filters do by themselves; with an argument, the list of all backends, which asks
-// for GPUs. driver_test.py sees which of both starts a driver.
+// Uses filters. With an argument, lists all backends instead, which looks for GPUs. driver_test.py
+// checks which of the two loads a driver.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

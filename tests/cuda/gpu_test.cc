@@ -1,4 +1,4 @@
-// What only a GPU can show; skipped where there is none, saying why.
+// Tests that need a real GPU. Without one they are skipped, with the reason.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -23,12 +23,12 @@
 
 namespace tamis::cuda::gpu_test {
 
-// Primes: the last warp and the last tile are never full.
+// Primes, so the last warp and the last tile are never full.
 constexpr size_t kSizes[] = {0, 1, 31, 397, 797, 65537, 1'000'003};
 
 #define ASSERT_CUDA(call) ASSERT_EQ(call, cudaSuccess) << cudaGetErrorString(cudaGetLastError())
 
-// Memory of the device, with what is copied from and to the host.
+// Memory of the device, with copies from and to the host.
 template <typename T>
 class DeviceArray {
  public:
@@ -64,14 +64,14 @@ class GpuTest : public testing::Test {
     std::string why;
     if (CudaRuntime().DeviceCount(&why) == 0) GTEST_SKIP() << why;
   }
-  // Skips unless so much memory is free.
+  // Whether this many bytes are free, and 1 GiB more.
   static bool HasMemory(uint64_t bytes) {
     uint64_t free = 0;
     return CudaRuntime().FreeMemory(&free).ok() && free > bytes + (uint64_t{1} << 30);
   }
 };
 
-// A filter with the first half of the keys.
+// Returns a filter with the first half of the keys.
 SplitBlockBloomFilter HostFilter(const std::vector<uint64_t>& keys, HashSpec hash = {}) {
   SplitBlockBloomFilter filter(
       {.capacity = std::max<size_t>(keys.size(), 1), .fpr = 0.01, .hash = hash});
@@ -257,7 +257,7 @@ TEST_F(GpuTest, AKernelOfAUserAsksAndFillsFilters) {
   EXPECT_EQ(Payload(copy), Payload(want));
 }
 
-// Fills a cuckoo filter past its capacity and empties it again: nothing is lost, nothing is left.
+// Fills a cuckoo filter past its capacity and empties it again. No key is lost or left.
 template <int kBits>
 void TestCuckoo(size_t capacity) {
   CuckooFilter<kBits> host({.capacity = capacity, .fpr = 0.05});
@@ -334,7 +334,7 @@ class Validity {
 
 constexpr uint64_t kFirstBits[] = {0, 1, 5, 7, 8, 13, 1003};
 
-// calls(n, first bit): all sizes, each with a first bit.
+// Calls calls(n, first bit) with all sizes, each with one of the first bits.
 template <typename Calls>
 void ForEachValidity(const Calls& calls) {
   size_t at = 0;
@@ -381,7 +381,7 @@ TEST_F(GpuTest, NullsAreInNoAnswer) {
         std::vector<uint64_t> got = rows.vector();
         got.resize(found);
         ASSERT_EQ(got, want_rows);
-        // And without a count.
+        // The same without a count.
         ASSERT_CUDA(cudaMemset(bits.data(), 0xFF, sizeof(uint64_t) * BitmapWords(n)));
         EXPECT_TRUE(device.ContainsAsync(on_device, Bitmap(bits.span()), nullptr, nullptr).ok());
         ASSERT_CUDA(cudaDeviceSynchronize());
@@ -415,7 +415,7 @@ TEST_F(GpuTest, NullsAreNotInserted) {
   });
 }
 
-// Which slots keys get is not the same as on the host: what is in is.
+// Keys get other slots than on the host, so the test compares only which keys are found.
 TEST_F(GpuTest, NullsAreNeitherPutIntoCuckooFiltersNorErased) {
   ForEachValidity([](size_t n, const Validity& validity) {
     const std::vector<uint64_t> values = RandomKeys(n, n);
@@ -435,7 +435,7 @@ TEST_F(GpuTest, NullsAreNeitherPutIntoCuckooFiltersNorErased) {
   });
 }
 
-// As AGraphCanBeCapturedAndReplayed, with a lookup that waits beside the capture.
+// Like AGraphCanBeCapturedAndReplayed, but a lookup waits during the capture.
 TEST_F(GpuTest, ALookupThatWaitsSpoilsNoCapture) {
   const std::vector<uint64_t> keys = RandomKeys(100'003, 1);
   const SplitBlockBloomFilter host = HostFilter(keys);
@@ -480,7 +480,7 @@ TEST_F(GpuTest, OutOfMemoryIsAnErrorAndLeavesTheDeviceUsable) {
   EXPECT_GE(DeviceFilter(HostFilter(keys)).Count(DeviceArray<uint64_t>(keys).keys()), 50u);
 }
 
-// Keys first, first + 1, ... of a sequence without repetition.
+// Returns keys first, first + 1, ... of a sequence without repetition.
 std::vector<uint64_t> KeysFrom(uint64_t first, size_t n) {
   std::vector<uint64_t> keys(n);
   for (size_t i = 0; i < n; ++i) keys[i] = Mix(first + i);
@@ -503,7 +503,7 @@ TEST_F(GpuTest, SlowNoFalseNegativesAmongABillionKeys) {
   for_each_batch(0, [&](const auto& keys) { device.Insert(keys.keys()); });
   for_each_batch(0, [&](const auto& keys) { negatives += kBatch - device.Count(keys.keys()); });
   EXPECT_EQ(negatives, 0u);
-  // The rate at capacity, on keys that were never inserted.
+  // The rate at capacity, on keys that were not inserted.
   const DeviceArray<uint64_t> others(KeysFrom(kKeys, kBatch));
   const double measured = static_cast<double>(device.Count(others.keys())) / kBatch;
   const double expected = SplitBlockFpr(static_cast<double>(kKeys), sized.num_blocks());
@@ -523,7 +523,8 @@ TEST_F(GpuTest, SlowFilterBeyond16GiBHasTheBitsOfTheHost) {
   const DeviceArray<uint64_t> on_device(keys);
   device.Insert(on_device.keys());
   EXPECT_EQ(device.Count(on_device.keys()), kKeys);
-  // The blocks of some keys, the last ones among them, word by word; few keys share a block.
+  // Compares the blocks of some keys, including the last ones, word by word. Few keys share a
+  // block.
   const auto* words = static_cast<const uint32_t*>(device.data());
   uint64_t past_32_bits = 0;
   for (size_t i = 0; i < kKeys; i += 9973) {

@@ -1,5 +1,5 @@
-// Changes that are captured into a CUDA graph run as often as the graph does, which nobody counts:
-// the count is then said to be unknown, and estimated where it is needed.
+// A captured change runs as often as its CUDA graph, which is not counted. The filter then reports
+// its count as unknown, and estimates it if needed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST_F(CudaGraphs, ReplayedInsertionsAreEstimated) {
   EXPECT_EQ(host_.Count(keys), keys.size());
   EXPECT_EQ(host_.key_types(), KeyTypes(KeyType::kInteger));
   EXPECT_NEAR(static_cast<double>(host_.inserted_count()), host_.estimated_count(), 0.5);
-  // 2% is some five standard deviations of such an estimate.
+  // 2% is about five standard deviations of this estimate.
   EXPECT_NEAR(static_cast<double>(host_.inserted_count()), kBatch * kBatches,
               0.02 * kBatch * kBatches);
 
@@ -92,7 +92,7 @@ TEST_F(CudaGraphs, AMergeWithAnUncountedFilterIsUncounted) {
   const std::vector<uint64_t> keys = RandomKeys(kBatch, 1);
   DeviceFilter other(host_, Options());
   other.Insert(keys);
-  other.ForgetCount();  // as after a kernel of the user's
+  other.ForgetCount();  // as after a user's kernel
   DeviceFilter moved = std::move(other);
   EXPECT_FALSE(moved.count_is_known());
   device_.Merge(moved);
@@ -122,7 +122,7 @@ TEST_F(CudaGraphs, ACapturedCombinationChangesNoCountByItself) {
   }
 }
 
-// Of a full filter there is no estimate.
+// The count of a full filter cannot be estimated.
 TEST_F(CudaGraphs, AFullFilterHasItsCapacity) {
   std::fill_n(static_cast<unsigned char*>(device_.data()), device_.bytes(), 0xFF);
   device_.ForgetCount();
@@ -146,7 +146,7 @@ TEST_F(CudaGraphs, CuckooFiltersAreCountedWhenTheyAreDownloaded) {
 
   Capture([&] { return device.InsertAsync(batch, Bitmap(failed), &num_failed, {}, stream_); });
   Replay();
-  std::ranges::copy(RandomKeys(kBatch, 3), batch.begin());  // where the graph looks
+  std::ranges::copy(RandomKeys(kBatch, 3), batch.begin());  // at the address that the graph reads
   Replay();
   EXPECT_FALSE(device.count_is_known());
   device.Download(host);
@@ -170,7 +170,7 @@ TEST_F(CudaGraphs, AnUploadIsCountedAgain) {
   EXPECT_EQ(device.inserted_count(), 10u);
 }
 
-// Those of what was inserted, merged and streamed, and of nothing else.
+// The key types of inserted, merged and streamed keys, and no others.
 TEST_F(CudaGraphs, FormsOfKeysAreThoseThatWereInserted) {
   const std::string text = "abc";
   const std::vector<int32_t> offsets = {0, 1, 3};
@@ -214,7 +214,7 @@ TEST_F(CudaGraphs, MoreCanBeErasedThanWasCounted) {
   EXPECT_FALSE(device.count_is_known());
 }
 
-// Whichever call of the runtime fails, a count that is said to be known is right.
+// Whichever call of the runtime fails, a count that is reported as known is right.
 TEST(CudaCounts, AreUnknownAfterAChangeThatFailed) {
   const std::vector<uint64_t> batch = RandomKeys(kBatch, 2);
   int changed = 0;
@@ -234,7 +234,7 @@ TEST(CudaCounts, AreUnknownAfterAChangeThatFailed) {
         threw = true;
       }
       const uint64_t calls = runtime.calls() - before;
-      if (!runtime.usable()) continue;  // and it cannot be asked any more
+      if (!runtime.usable()) continue;  // the runtime is unusable
       runtime.FailCall(-1, kSuccess);
       const uint64_t counted = device.inserted_count();
       device.Download(host);

@@ -1,4 +1,4 @@
-// Hashing of strings on a device, against the xxHash library and that of the host.
+// Hashes of strings on a device, compared with the xxHash library and with the hashes of the host.
 #include "cuda/src/hash_bytes.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace tamis::hash_bytes_test {
 
 constexpr uint64_t kSeeds[] = {0, 1, 0x8123456789ABCDEF, ~uint64_t{0}};
-// Every length on both sides of 16, 128, 240 and of the blocks of 1024 bytes of long inputs.
+// Every length around 16, 128, 240, and around the blocks of 1024 bytes of long inputs.
 constexpr size_t kMaxLength = 2200;
 
 std::vector<unsigned char> RandomBytes(size_t n) {
@@ -28,8 +28,8 @@ void ExpectTheLibrarys(const unsigned char* p, size_t n, uint64_t seed) {
   ASSERT_EQ(hash::Xxh64OfBytes<Reader>(p, n, seed), XXH64(p, n, seed)) << n;
 }
 
-// Strings of all lengths that end with the bytes or up to seven before, so at every alignment.
-// visit(p, n, whether whole words may be read)
+// Calls visit(p, n, whether whole words may be read) with strings of all lengths up to `most`,
+// which end at the end of `bytes` or up to seven bytes before, so at every alignment.
 template <typename Visit>
 void ForEachString(const GuardedArray<unsigned char>& bytes, size_t most, const Visit& visit) {
   for (size_t n = 0; n <= most; ++n) {
@@ -50,7 +50,7 @@ TEST(HashBytesOnDevice, IsTheLibrarysForEveryLength) {
   }
 }
 
-// Words that reach beyond the memory of all strings are not read whole.
+// Words that extend past the memory of all strings are not read whole.
 TEST(HashBytesOnDevice, WholeWordsAreReadOnlyWithinTheMemory) {
   alignas(4) unsigned char memory[32] = {};
   for (size_t begin = 0; begin < 8; ++begin) {

@@ -1,5 +1,5 @@
-// Streaming of host keys: the order of the results, of the streams, and failures on the way. The
-// runtime of the tests runs work of different streams in random order where it may.
+// Streaming of host keys: the order of results and of streams, and failures. The runtime of the
+// tests runs work of different streams in random order if it may.
 #include "tamis/cuda/host_pipeline.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ SplitBlockBloomFilter HostFilter(HashSpec hash = {}) {
   return filter;
 }
 
-// Every other one is in the filter.
+// Returns keys of which every other one is in the filter.
 std::vector<uint64_t> Queries(size_t n) {
   std::vector<uint64_t> keys = RandomKeys(n, 2);
   const std::vector<uint64_t> known = RandomKeys(1000, 1);
@@ -121,7 +121,7 @@ TEST(HostPipeline, TakesTheMemoryThatItSays) {
   EXPECT_EQ(runtime.live_bytes(), 5u * 1024 * 65 / 8);
 }
 
-// It would give the answers to the keys of one call for those of another.
+// The answers of one call could go to the keys of the other.
 TEST(HostPipeline, RefusesACallBesideAnother) {
   FakeRuntime runtime;
   const SplitBlockBloomFilter host = HostFilter();
@@ -152,7 +152,7 @@ TEST(HostPipeline, RefusesACallBesideAnother) {
   EXPECT_EQ(pipeline.Insert(device, keys), keys.size()) << "it goes on after that";
 }
 
-// Of every form that the host has; with string views that point nowhere for nulls.
+// Keys of every layout on the host. For nulls, string views have invalid pointers.
 TEST(HostPipeline, ClearsTheAnswersOfNulls) {
   FakeRuntime runtime;
   SplitBlockBloomFilter host({.capacity = 2000, .fpr = 0.001});
@@ -179,7 +179,7 @@ TEST(HostPipeline, ClearsTheAnswersOfNulls) {
   }
 }
 
-// More keys than a thread stages at a time.
+// More keys than one thread stages at a time.
 TEST(HostPipeline, StagesInSeveralThreads) {
   FakeRuntime runtime;
   const SplitBlockBloomFilter host = HostFilter();
@@ -191,7 +191,8 @@ TEST(HostPipeline, StagesInSeveralThreads) {
   EXPECT_EQ(bits, want);
 }
 
-// Of fewer bytes than one chunk, and of more than the ring has; the last chunk is not full.
+// Filters with fewer bytes than one chunk, and with more than the ring holds. The last chunk is not
+// full.
 TEST(HostPipeline, UploadsByWayOfPinnedMemory) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     for (const size_t capacity : {10, 800, 20'000}) {
@@ -210,7 +211,7 @@ TEST(HostPipeline, UploadsByWayOfPinnedMemory) {
           RequireChangeable(*filter).Insert(keys);
           DeviceFilter device(filter->Header(), on);
           device.ForgetCount();
-          // Of a stream that is waited for, what is on it comes first.
+          // If the upload waits for a stream, earlier work on the stream comes first.
           ASSERT_TRUE(device.ClearAsync(stream).ok());
           pipeline.Upload(device, *filter, stream);
           EXPECT_EQ(std::memcmp(device.data(), filter->payload().data(), filter->bytes()), 0);
@@ -218,7 +219,7 @@ TEST(HostPipeline, UploadsByWayOfPinnedMemory) {
           EXPECT_EQ(device.Header().key_types, filter->key_types());
           EXPECT_EQ(runtime.copied_from(filter->payload().data(), filter->bytes()), 0u);
         }
-        // The ring is as it was.
+        // The ring still works as before.
         DeviceFilter device(host, on);
         std::vector<uint64_t> bits(BitmapWords(keys.size()));
         EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), keys.size());
@@ -250,7 +251,7 @@ TEST(HostPipeline, CopiesPinnedKeysFromWhereTheyAre) {
     EXPECT_EQ(runtime.copied_from(pinned, 8 * keys.size()), 8 * keys.size());
     EXPECT_TRUE(runtime.FreePinned(pinned).ok());
 
-    // Those in device memory are not copied at all.
+    // Keys in device memory are not copied at all.
     void* memory = nullptr;
     ASSERT_TRUE(runtime.Allocate(&memory, 8 * keys.size(), nullptr).ok());
     std::memcpy(memory, keys.data(), 8 * keys.size());
@@ -349,7 +350,7 @@ TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
                                     }),
                std::runtime_error);
   EXPECT_EQ(runtime.num_pending(), 0u) << "it may use the keys";
-  // An insertion has counted what is in by then.
+  // An insertion has counted the keys inserted so far.
   DeviceFilter changed(host, {.runtime = &runtime});
   const auto enough = [](uint64_t done) {
     if (done >= 128) throw std::runtime_error("enough");
@@ -362,7 +363,7 @@ TEST(HostPipelineFailures, AnExceptionOfTheReceiverEndsTheCall) {
   EXPECT_LT(inserted, keys.size());
   same.Insert(std::span(keys).first(inserted));
   EXPECT_EQ(std::memcmp(changed.data(), same.payload().data(), same.bytes()), 0);
-  // It can go on.
+  // The pipeline can still be used.
   std::vector<uint64_t> want(BitmapWords(keys.size())), bits(BitmapWords(keys.size()));
   EXPECT_EQ(pipeline.Contains(device, keys, Bitmap(bits)), host.Contains(keys, Bitmap(want)));
   EXPECT_EQ(bits, want);

@@ -1,4 +1,4 @@
-// The bodies of the kernels on emulated warps, against the portable backend.
+// The bodies of the kernels on emulated warps, compared with the portable backend.
 #include "tamis/detail/kernels.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace tamis::cuda::kernels_test {
 
 constexpr size_t kSizes[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 397, 797};
 constexpr uint64_t kBlockCounts[] = {1, 3, 101, 4096};
-// One warp that does everything, several with an uneven share, and more than there are pieces.
+// One warp that does all the work, several with unequal shares, and more warps than pieces of work.
 constexpr uint64_t kWarpCounts[] = {1, 3, 40};
 
 constexpr HashSpec kSpecs[] = {{HashKind::kXxh3, 0},
@@ -41,7 +41,7 @@ void RunAll(const Call& call, uint64_t num_warps) {
   RunGrid(num_warps, [&](const EmulatedLane& lane) { RunLane(lane, call); });
 }
 
-// Filter words aligned as device memory is.
+// Filter words with the alignment of device memory.
 class Words {
  public:
   explicit Words(uint64_t blocks) : blocks_(blocks), memory_(blocks + 1) {
@@ -100,7 +100,7 @@ TEST(Contains, GivesThePortableBitsBytesAndCount) {
   }
 }
 
-// The common lookups, which have kernels of their own, beside the general one.
+// Common lookups have special kernels. They are compared with the general one.
 TEST(Contains, CommonCallsGiveTheSameAnswers) {
   const std::vector<uint64_t> keys = RandomKeys(797, 3);
   const HashSpec spec{HashKind::kXxh3, 0x8123456789ABCDEF};
@@ -137,7 +137,7 @@ TEST(Contains, CommonCallsGiveTheSameAnswers) {
     EXPECT_EQ(bytes, want_bytes);
     for (const uint64_t count : counts) EXPECT_EQ(count, want_count);
     const int before = common;
-    // Neither other hashes, nor other widths, nor both outputs.
+    // Other hashes, other widths, and both outputs together do not use a common kernel.
     run({ref, {keys.data(), n, Width::kU32, ref.hasher}, bits.data(), nullptr, nullptr});
     run({ref, {keys.data(), n, Width::kU64, {}}, bits.data(), nullptr, nullptr});
     if (n != 0) run({ref, column, bits.data(), bytes.data(), nullptr});
@@ -145,7 +145,7 @@ TEST(Contains, CommonCallsGiveTheSameAnswers) {
   }
 }
 
-// Those of keys with nulls, whatever the first bit.
+// Common lookups of keys with nulls, with any first bit.
 TEST(Contains, CommonCallsWithNullsGiveTheSameAnswers) {
   using Call = ContainsCall<SplitBlockRef, MaskedColumn>;
   const std::vector<uint64_t> keys = RandomKeys(797, 3);
@@ -182,7 +182,7 @@ TEST(Contains, CommonCallsWithNullsGiveTheSameAnswers) {
       ASSERT_EQ(bits, want) << n << " keys from bit " << first_bit;
       ASSERT_EQ(alone, want);
       ASSERT_EQ(count, want_count);
-      // Neither other hashes, nor other widths, nor other outputs.
+      // Other hashes, other widths and other outputs do not use a common kernel.
       std::vector<uint8_t> bytes(n);
       run({ref,
            {{keys.data(), n, Width::kU32, ref.hasher}, validity.data(), first_bit},
@@ -254,7 +254,7 @@ TEST(Insert, SetsThePortableBits) {
   }
 }
 
-// As a kernel of a user calls it: any lanes of a warp have keys.
+// Called as in a user's kernel: any lanes of a warp have keys.
 TEST(Insert, TogetherInsertsTheKeysThatThereAre) {
   const std::vector<uint64_t> keys = RandomKeys(kWarpLanes, 3);
   for (const uint32_t with_key : {0u, 1u, 0x80000000u, 0x00FF00FFu, 0xA5C3F00Fu, ~0u}) {
@@ -273,7 +273,7 @@ TEST(Insert, TogetherInsertsTheKeysThatThereAre) {
 }
 
 TEST(Insert, TakesHashesAsTheyAre) {
-  // The first and last block, the first and last bit of a word.
+  // These hashes select the first and the last block, and the first and the last bit of a word.
   const std::vector<uint64_t> hashes = {0, ~uint64_t{0}, 0xFFFFFFFF, 0xFFFFFFFF00000000, 1};
   Words want(7);
   Words got(7);
@@ -288,7 +288,7 @@ TEST(Insert, TakesHashesAsTheyAre) {
 
 uint64_t num_shared_accesses;
 
-// Whatever blocks find, the word that all share is added to once by each.
+// Each block adds to the shared count once, whatever it finds.
 TEST(Contains, CountsWithOneAdditionPerBlock) {
   constexpr uint64_t kBlocks = 3;
   const std::vector<uint64_t> keys = RandomKeys(5003, 1);
@@ -314,8 +314,7 @@ TEST(Contains, CountsWithOneAdditionPerBlock) {
   EXPECT_EQ(num_shared_accesses, 0u);
 }
 
-// Several threads run warps of the same grid; under ThreadSanitizer an access that is not atomic is
-// an error.
+// Several threads run warps of the same grid. ThreadSanitizer reports accesses that are not atomic.
 TEST(Insert, ThreadsMayInsertTheSameBlocks) {
   constexpr uint64_t kThreads = 4;
   const std::vector<uint64_t> keys = RandomKeys(4000, 5);
@@ -345,7 +344,7 @@ TEST(Insert, ThreadsMayInsertTheSameBlocks) {
   }
 }
 
-// Pointers before the memory, so that only what is past 2^32 keys is within it.
+// The pointers point before the memory, so that only keys past 2^32 are in it.
 TEST(Contains, CountsKeysPast32Bits) {
   constexpr uint64_t kFirst = (uint64_t{1} << 32) + 64 * 5;
   constexpr uint64_t kWarps = kFirst / kWarpLanes + 100;  // one round
@@ -387,7 +386,7 @@ TEST(Contains, CountsKeysPast32Bits) {
   EXPECT_EQ(inserted.vector(), expected.vector());
 }
 
-// A filter of more than 2^32 words, of which only the pages that are touched take memory.
+// A filter of more than 2^32 words. Only the touched pages take memory.
 TEST(Contains, ReachesBlocksPast16GiB) {
   constexpr uint64_t kBlocks = (uint64_t{1} << 29) + 12345;
   constexpr uint64_t kBytes = kBlocks * split_block::kBlockBytes;
@@ -403,7 +402,7 @@ TEST(Contains, ReachesBlocksPast16GiB) {
   Portable().split_block.contains(
       words, kBlocks, tamis::detail::KeyBatch({}, keys.data(), keys.size()), bits.data());
   EXPECT_EQ(Portable().popcount(bits.data(), bits.size()), keys.size());
-  // The last block of all.
+  // The very last block.
   const uint64_t last_hash = ~uint64_t{0};
   ref.InsertHash(last_hash);
   EXPECT_TRUE(split_block::BlockContains(words + split_block::kWords * (kBlocks - 1), last_hash));
@@ -459,7 +458,7 @@ void TestHashColumn(size_t n, const HashSpec& spec) {
   ASSERT_TRUE(hashes.Intact());
 }
 
-// Strings at all alignments, in memory of just their bytes.
+// Strings at all alignments, in memory of exactly their size.
 TEST(HashColumn, ReadsNothingBesideTheStrings) {
   for (const size_t before : {0, 1, 2, 3}) {
     const std::vector<std::string> strings = RandomStrings(9, before);
@@ -470,7 +469,7 @@ TEST(HashColumn, ReadsNothingBesideTheStrings) {
       bytes.insert(bytes.end(), s.begin(), s.end());
       offsets.push_back(static_cast<int32_t>(bytes.size()));
     }
-    // For AddressSanitizer, which sees to bytes.
+    // With AddressSanitizer, every byte past the end is detected.
     const std::unique_ptr<char[]> exact(new char[bytes.size() - before]);
     std::copy(bytes.begin() + static_cast<ptrdiff_t>(before), bytes.end(), exact.get());
     std::vector<uint64_t> hashes(strings.size());
@@ -524,7 +523,8 @@ TEST(ListOnes, GivesTheIndicesInOrder) {
   }
 }
 
-// A lane that counts the steps of its warp, and an index that tells where it is written and when.
+// A lane that counts the steps of its warp, and an index that records its address and the step of
+// each write.
 struct CountingLane {
   const EmulatedLane& lane;
   mutable uint64_t steps = 0;
@@ -553,7 +553,7 @@ struct ToldIndex {
   }
 };
 
-// What the lanes of a warp write at a time is side by side.
+// The addresses that the lanes of a warp write in one step are adjacent.
 TEST(ListOnes, WritesSideBySide) {
   const std::vector<uint64_t> bits = RandomKeys(64, 1);  // two rows
   std::vector<uint64_t> starts(1);
@@ -563,7 +563,7 @@ TEST(ListOnes, WritesSideBySide) {
                                      2 * bits.size(), starts.data(), out.data()};
   stored_by_step.clear();
   RunWarp(0, 1, [&](const EmulatedLane& lane) {
-    // A lane runs from step to step, so the last one to have begun is not the one that stores.
+    // A lane runs from step to step, so the lane that began last is not the one that stores.
     struct Lane : CountingLane {
       uint32_t Shuffle(uint32_t value, uint32_t from) const {
         const uint32_t result = CountingLane::Shuffle(value, from);
@@ -585,7 +585,7 @@ TEST(ListOnes, WritesSideBySide) {
   EXPECT_GE(stored_by_step.size(), 2 * kWarpLanes - 2);
 }
 
-// More tiles than a warp has lanes: the scan takes several rounds.
+// With more tiles than lanes of a warp, the scan takes several rounds.
 TEST(ListOnes, ScansManyTiles) { TestListOnes<uint64_t>(70 * 32768 + 5, 0.01, 9); }
 
 }  // namespace tamis::cuda::kernels_test

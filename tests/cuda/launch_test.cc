@@ -1,4 +1,4 @@
-// How work is spread over GPUs, at odd sizes.
+// The distribution of work over GPUs, at odd sizes.
 #include "cuda/src/launch.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace tamis::cuda::launch_test {
 struct Gpu {
   int capability;
   Processors processors;
-  uint64_t resident;  // of blocks at 32 registers
+  uint64_t resident;  // blocks with 32 registers per thread
 };
 constexpr Gpu kGpus[] = {
     {80, {108, 2048, 32, 65536}, 108 * 8},   // A100
@@ -51,7 +51,7 @@ TEST(ResidentBlocks, AreAllThatThreadsAndRegistersAllow) {
     EXPECT_EQ(ResidentBlocks(gpu.processors, 16), gpu.resident) << gpu.capability;
   }
   const Processors one = {1, 2048, 32, 65536};
-  // 33 to 40 registers take 1280 of a warp, of which 12 fit into the 16384 of a part.
+  // With 33 to 40 registers a warp takes 1280. 12 warps fit into the 16384 registers of a part.
   for (const auto& [registers, blocks] : {std::pair<uint32_t, uint64_t>{32, 8},
                                           {33, 6},
                                           {40, 6},
@@ -68,7 +68,7 @@ TEST(ResidentBlocks, AreAllThatThreadsAndRegistersAllow) {
   EXPECT_EQ(ResidentBlocks({3, 2048, 2, 65536}, 16), 6u) << "where blocks are the limit";
 }
 
-// Every warp's worth of work is done, in no more rounds and by no more blocks than it takes.
+// Expects that all work is done, in no more rounds and by no more blocks than needed.
 void CheckCovers(const Work& work, const Grid& grid) {
   EXPECT_LE(grid.blocks, kMaxBlocks);
   EXPECT_EQ(grid.blocks == 0, work.warps == 0);
@@ -99,14 +99,14 @@ TEST(Grid, DoesAllWorkOnce) {
         SCOPED_TRACE(std::to_string(n) + " on " + std::to_string(gpu.capability));
         CheckCovers(work, GridFor(work, resident));
       }
-      // Both halves of the last 64-bit word of a bitmap.
+      // The work includes both halves of the last 64-bit word of a bitmap.
       EXPECT_EQ(WorkOf(Lookup(n, nullptr)).warps, 2 * ((n + 63) / 64));
     }
   }
 }
 
-// One atomic addition a block: as many blocks as a GPU holds at a time, and no fewer while there is
-// work for them.
+// Each block makes one atomic addition. So the grid has as many blocks as a GPU runs at a time, or
+// fewer if there is less work.
 TEST(Grid, OfACountIsTheWholeGpu) {
   uint64_t count = 0;
   for (const Gpu& gpu : kGpus) {
@@ -123,7 +123,7 @@ TEST(Grid, OfACountIsTheWholeGpu) {
   }
 }
 
-// What is launched is often another kernel than the one that is asked for, for the same work.
+// The launched kernel is often a special one for the same work.
 template <typename Column>
 void CheckWorkOfCommon(uint64_t n) {
   uint32_t bits = 0;
@@ -163,7 +163,7 @@ TEST(Grid, OfAllElseIsOneRoundUpToTheLargestGrid) {
   EXPECT_EQ(GridFor({100, true}, 0).blocks, 1u) << "a device that says nothing still has one";
 }
 
-// The threads of a repetition have memory of their own, for just so many.
+// Each thread of a retry needs its own memory, so their number is fixed.
 TEST(Grid, OfARepetitionIsFixed) {
   const Grid grid = GridFor(WorkOf(RetryCall<CuckooRef<16>>{}), 1);
   EXPECT_EQ(grid.blocks * kBlockWarps, kRetryWarps);

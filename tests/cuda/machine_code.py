@@ -1,9 +1,9 @@
-"""What nvcc made of the kernels, as far as their speed depends on it.
+"""Checks the machine code of the kernels where their speed depends on it.
 
 Usage: machine_code.py FOLDER CUOBJDUMP OBJECT ARCHITECTURE...        (such as 80 90)
 
-CUOBJDUMP has nvdisasm beside it. If it is empty, both come from PyPI, into a virtual environment in
-FOLDER, which is kept for the next time. Status 69: this machine cannot have them.
+nvdisasm must be in the folder of CUOBJDUMP. If CUOBJDUMP is empty, both come from PyPI, into a virtual environment in
+FOLDER, which is kept for the next run. Status 69: this machine cannot get them.
 """
 import collections
 import os
@@ -19,8 +19,8 @@ PACKAGES = ["nvidia-cuda-cuobjdump==13.2.78", "nvidia-cuda-nvdisasm==13.2.78"]
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 RESOURCES = re.compile(r"Function ([\w$.]+):\s*\n\s*(.*STACK.*)")
 
-# Per kernel: what it must have, how often at least, and how often at most (None: any number). A
-# block of 32 bytes is one load where there are such, else two.
+# Per kernel: a required instruction, its smallest and its largest count (None: no limit). A block of 32 bytes is one
+# load if the device has such loads, otherwise two.
 WIDE_LOAD = r"LDG\.E\.(?:\w+\.)*128\b.*"
 WIDEST_LOAD = r"LDG\.E\.(?:\w+\.)*256\b.*"
 FIRST_WITH_WIDEST_LOAD = 100  # compute capability 10.0
@@ -32,16 +32,16 @@ BYTE_LOAD = r"LDG\.E\.(?:\w+\.)*U8\b.*"
 WORD_LOAD = r"LDG\.E\.CONSTANT"
 VOTE = r"VOTE.*"
 REQUIRED = {
-    # A bucket is one word: of 32 bits, or of 64.
+    # A bucket is one word of 32 or of 64 bits.
     "12ContainsCallINS0_9CuckooRefILi8": [(LOAD, 2, None)],
     "12ContainsCallINS0_9CuckooRefILi12": [(r"LDG\.E\.64", 2, None)],
     "12ContainsCallINS0_9CuckooRefILi16": [(r"LDG\.E\.64", 2, None)],
     "InsertCallINS0_13SplitBlockRef": [(SET_BITS, 8, None)],
-    # With nulls: a byte of the bitmap for each key. Their number is added once per block.
+    # With nulls: a byte of the bitmap for each key. The number of nulls is added once per block.
     "MaskedInsertCallINS0_13SplitBlockRef": [(SET_BITS, 8, None), (ADD, 1, 1)],
     "12ContainsCallINS0_13SplitBlockRefENS0_12MaskedColumn": [(BYTE_LOAD, 1, 4)],
     "12ContainsCallINS0_9CuckooRefILi16EEENS0_12MaskedColumn": [(BYTE_LOAD, 1, 4)],
-    # A key and two buckets, the sum of a warp and of a block, and one addition to memory.
+    # One load of a key and two of buckets, the sums of a warp and of a block, and one addition to memory.
     "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0ENS0_9KeyColumn": [
         (LOAD, 3, 3), (ADD, 0, 0)],
     "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE2ELb1E": [
@@ -49,19 +49,19 @@ REQUIRED = {
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb0E": [
         (ADD, 0, 0), (VOTE, 1, None)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE2ELb1E": [(ADD, 1, 1), (WARP_SUM, 2, 2)],
-    # With nulls one byte more, of the bitmap.
+    # With nulls one more byte, from the bitmap.
     "CommonContainsCallINS0_9CuckooRefILi16EEELNS0_7AnswersE0ELb0ENS0_12MaskedColumn": [
         (LOAD, 4, 4), (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb0ENS0_12MaskedColumn": [
         (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb1ENS0_12MaskedColumn": [
         (BYTE_LOAD, 1, 1), (ADD, 1, 1)],
-    # Byte by byte are the first and the last strings of a column, and odd bytes of short ones; all
-    # others are read by words.
+    # The first and the last strings of a column, and odd bytes of short strings, are read byte by byte. All others
+    # are read by words.
     "HashColumnCall": [(BYTE_LOAD, 1, 120), (WORD_LOAD, 60, None)],
 }
-# Instructions at most, without padding: what there was when this was written, and a tenth. Kernels of
-# common lookups run all of theirs, but for loops and sums once for each key.
+# Largest number of instructions, without padding: the number when this was written, and a tenth more. Kernels of
+# common lookups run each of their instructions once per key, except loops and sums.
 BUDGETS = [
     (r"CommonContainsCallINS0_13SplitBlockRef.*ELb0ENS0_12MaskedColumn", 122),
     (r"CommonContainsCallINS0_13SplitBlockRef.*ELb1ENS0_12MaskedColumn", 168),
@@ -78,17 +78,17 @@ BUDGETS = [
     (r"ListOnesCall", 190),
     (r"CombineCall", 42),
 ]
-# Registers of a thread at most, so that a multiprocessor is full: with 2048 threads, or with 1536.
+# Largest number of registers of a thread with which a multiprocessor is full: with 2048 threads, or with 1536.
 REGISTERS = {80: 32, 90: 32, 100: 32}
 REGISTERS_ELSE = 40
-# The hashing of long strings keeps many at work at a time, and of repetitions few run.
+# Hashing long strings keeps many accumulators at a time, and retries run few threads.
 USES_MORE_REGISTERS = r"HashColumnCall|RetryCall"
-# The search for room in a cuckoo filter keeps what it has seen there, and the longer one of few keys
-# some registers; all else has no use for it.
+# The search for room in a cuckoo filter stores the buckets that it has seen in local memory, and the longer search of
+# retries stores some registers there. No other kernel needs local memory.
 USES_LOCAL_MEMORY = r"ChangeCallINS0_9CuckooRefILi\d+EEELNS_6ChangeE0E|RetryCallINS0_9CuckooRef"
-# Local memory, of spilled registers or of tables that are indexed.
+# Local memory, for spilled registers or for indexed tables.
 FORBIDDEN = r"(LDL|STL)(\..*)?"
-# Divisions of 64 bits are functions.
+# Divisions of 64 bits are function calls.
 DIVISION = re.compile(r"__cuda_sm\d+_(?:div|rem)_\w+")
 
 
@@ -98,7 +98,7 @@ def unavailable(why):
 
 
 def from_pypi(folder):
-    """The path of cuobjdump in a virtual environment."""
+    """Returns the path of cuobjdump in a virtual environment."""
     folder = pathlib.Path(folder) / "venv"
     python = folder / "bin/python"
     try:

@@ -1,4 +1,5 @@
-// For builds without nvcc, which have no CUDA runtime: what the host code of the backend needs.
+// For builds without nvcc, which have no CUDA runtime: the functions that the host code of the
+// backend needs.
 #include <string>
 
 #include "cuda/src/runtime.h"

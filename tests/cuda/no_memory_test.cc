@@ -1,4 +1,4 @@
-// Memory of a device is not lost where the host has no memory for words about it.
+// Device memory does not leak if the host has no memory for an error message.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tamis::cuda::no_memory_test {
 
-// Needs no memory of the host itself.
+// Allocates no memory on the host.
 class OneBlock final : public MemoryResource {
  public:
   void* Allocate(uint64_t, cudaStream_t) noexcept override {

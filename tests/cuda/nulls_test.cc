@@ -1,5 +1,5 @@
-// Keys with a validity bitmap in device memory, and through a pipeline: answers and changes are
-// those of the host, whatever the size, the first bit and the share of nulls.
+// Keys with a validity bitmap in device memory, and through a pipeline. Answers and changes must
+// equal those of the host, whatever the size, the first bit and the share of nulls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr size_t kMaxKeys = 397;
 enum class Nulls { kNone, kAll, kHalf, kRuns };
 constexpr Nulls kNulls[] = {Nulls::kNone, Nulls::kAll, Nulls::kHalf, Nulls::kRuns};
 
-// The bitmap of some keys, which ends where memory does; bits that are none of theirs are random.
+// The bitmap of some keys, which ends where the memory ends. Bits that belong to no key are random.
 class Validity {
  public:
   Validity(size_t n, uint64_t first_bit, Nulls nulls)
@@ -52,7 +52,7 @@ class Validity {
   GuardedArray<uint8_t> bytes_;
 };
 
-// check(n, validity) for all sizes and shares of nulls, with one of the first bits.
+// Calls check(n, validity) with all sizes and shares of nulls, each with one of the first bits.
 void ForEachValidity(const std::function<void(size_t, const Validity&)>& check) {
   size_t at = 0;
   for (const size_t n : kSizes) {
@@ -65,7 +65,7 @@ void ForEachValidity(const std::function<void(size_t, const Validity&)>& check) 
   }
 }
 
-// The same keys in every form that devices take.
+// The same keys in every layout that devices accept.
 class AllLayouts {
  public:
   static constexpr size_t kForms = 6;
@@ -76,13 +76,13 @@ class AllLayouts {
     offsets_.push_back(0);
     large_offsets_.push_back(0);
     for (const std::string& s : RandomStrings(kMaxKeys, seed)) {
-      text_ += s + std::to_string(offsets_.size());  // all different
+      text_ += s + std::to_string(offsets_.size());  // makes all strings different
       offsets_.push_back(static_cast<int32_t>(text_.size()));
       large_offsets_.push_back(static_cast<int64_t>(text_.size()));
     }
   }
 
-  // The first n.
+  // Returns the first n keys in each layout.
   std::vector<Keys> Of(size_t n) const {
     std::vector<Keys> forms = {Keys(u64_),
                                Keys(u32_),
@@ -120,7 +120,7 @@ class CudaNulls : public testing::Test {
   ~CudaNulls() override { EXPECT_EQ(runtime_.num_live(), 0u) << "a leak"; }
 
   DeviceOptions Options() const { return {.runtime = &runtime_}; }
-  // Lists of indices take the emulator a thousand times what bits do.
+  // Lists of indices take the emulator a thousand times as long as bits.
   bool IsTurnOfLists() { return ++turn_ % 5 == 0; }
   void Wait() { ASSERT_TRUE(runtime_.Wait(Stream{nullptr}).ok()); }
 
@@ -195,8 +195,8 @@ void CudaNulls::CheckAsyncLookups(const DeviceFilter& device, const Keys& keys,
   for (size_t i = 0; lists && i < found; ++i) ASSERT_TRUE(Bitmap(words).Test(rows[i]));
 }
 
-// All keys are in, also those in the places of nulls, which are none all the same. One form of keys
-// after the other: the emulator takes its time.
+// All keys are in the filter, also the values behind nulls, which must not be found even so. Each
+// check uses the next layout of keys, because the emulator is slow.
 TEST_F(CudaNulls, SplitBlockLookupsAnswerAsTheHost) {
   for (const HashKind kind : {HashKind::kXxh3, HashKind::kSipHash13}) {
     SplitBlockBloomFilter host({.capacity = 6 * kMaxKeys, .hash = HashOf(kind, 7)});
@@ -270,7 +270,7 @@ TEST_F(CudaNulls, AsyncInsertionsAreThoseOfTheHostButNotCounted) {
   });
 }
 
-// Which slots keys get is not the same as on the host: what is in is.
+// Keys get other slots than on the host, so the test compares only which keys are found.
 template <int kBits>
 void CudaNulls::CheckChangesOfCuckoo() {
   size_t form = kBits;
@@ -290,7 +290,7 @@ void CudaNulls::CheckChangesOfCuckoo() {
     ASSERT_EQ(device.Header().key_types, host.key_types());
     ASSERT_EQ(device.Count(keys), n - nulls.size());
     CuckooFilter<kBits> copy = host.Clone();
-    device.Download(copy);  // and counts what is there
+    device.Download(copy);  // also counts the keys
     ASSERT_EQ(copy.inserted_count(), host.inserted_count());
     ASSERT_EQ(lists ? device.Erase(keys, missing) : device.Erase(keys), n - nulls.size());
     missing.resize(nulls.size());
@@ -339,7 +339,7 @@ TEST_F(CudaNulls, AsyncChangesOfCuckooFiltersFailForNulls) {
   });
 }
 
-// The longer searches are for keys that failed, not for nulls.
+// The longer searches are only for keys that failed, not for nulls.
 TEST_F(CudaNulls, AFullCuckooFilterTakesNoNullAndListsWhatFailed) {
   const CuckooFilter<16> host({.capacity = 1000});
   const std::vector<uint64_t> values = RandomKeys(3000, 5);
@@ -383,7 +383,7 @@ TEST_F(CudaNulls, AGraphReadsTheBitmapEachTimeThatItRuns) {
   }
 }
 
-// As on the host: with string views that point nowhere for nulls.
+// For nulls, string views have invalid pointers, as on the host.
 TEST(PipelineNulls, InsertsWhatTheHostWouldInsert) {
   const AllLayouts known(1);
   const std::vector<std::string> strings = RandomStrings(kMaxKeys, 6);
@@ -418,7 +418,7 @@ TEST(PipelineNulls, InsertsWhatTheHostWouldInsert) {
   });
 }
 
-// Keys and nulls that are in device memory, and keys in pinned memory, stay where they are.
+// Keys and nulls in device memory, and keys in pinned memory, are not copied.
 TEST(PipelineNulls, TakesKeysAndNullsFromTheDevice) {
   for (uint64_t seed = 0; seed < 6; ++seed) {
     FakeRuntime runtime(1, seed);
@@ -461,7 +461,7 @@ TEST(PipelineNulls, TakesKeysAndNullsFromTheDevice) {
   }
 }
 
-// A bitmap is where a kernel, or the host, that reads the keys can read it.
+// The kernel or the host that reads the keys must also be able to read the bitmap.
 TEST(PlacesOfNulls, ABitmapThatCannotBeReadIsRefusedBeforeALaunch) {
   FakeRuntime runtime(2);
   runtime.RefusePageable();
@@ -529,7 +529,7 @@ TEST(PlacesOfNulls, ABitmapThatCannotBeReadIsRefusedBeforeALaunch) {
   EXPECT_TRUE(runtime.Free(valid_elsewhere, nullptr).ok());
 }
 
-// As an Engine asks it: the host can read neither.
+// Called as by an Engine: the host can read neither the keys nor the bitmap.
 TEST(PlacesOfNulls, AnAcceleratorHoldsKeysWhoseNullsAreOnItsDevice) {
   FakeRuntime runtime;
   const std::vector<uint64_t> values = RandomKeys(300, 1);

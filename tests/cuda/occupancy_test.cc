@@ -1,4 +1,4 @@
-// The number of resident blocks against the occupancy calculator of the CUDA toolkit.
+// The number of resident blocks, compared with the occupancy calculator of the CUDA toolkit.
 #include <cuda_occupancy.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(ResidentBlocks, AreThoseOfTheToolkit) {
       cudaOccFuncAttributes kernel = {};
       kernel.maxThreadsPerBlock = kBlockThreads;
       kernel.numRegs = static_cast<int>(registers);
-      kernel.sharedSizeBytes = sizeof(uint32_t) * kBlockWarps;  // of BlockAdd
+      kernel.sharedSizeBytes = sizeof(uint32_t) * kBlockWarps;  // used by BlockAdd
       kernel.partitionedGCConfig = PARTITIONED_GC_OFF;
       cudaOccResult result = {};
       ASSERT_EQ(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &kernel, &state,

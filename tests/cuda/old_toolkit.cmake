@@ -1,5 +1,5 @@
-# An nvcc that is too old is left out, or, where CUDA is asked for, an error that says why. Usage:
-# cmake -D FOLDER=a folder for the test -P old_toolkit.cmake
+# An nvcc that is too old is ignored, or, if CUDA is required, causes an error with the reason.
+# Usage: cmake -D FOLDER=a folder for the test -P old_toolkit.cmake
 set(cmake_folder ${CMAKE_CURRENT_LIST_DIR}/../../cmake)
 file(MAKE_DIRECTORY ${FOLDER})
 file(WRITE ${FOLDER}/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")

@@ -1,5 +1,5 @@
-// Memory of other devices is refused before a kernel is launched that would touch it, which ends
-// CUDA for the process; work on other streams is waited for where that is asked for.
+// Memory of other devices is refused before the launch of a kernel that would touch it, because
+// such a kernel ends CUDA for the process. Work on other streams is waited for on request.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -130,19 +130,19 @@ TEST(CudaPlaces, APipelineRefusesTheMemoryOfAnotherDeviceAndStringsOnAny) {
         runtime, [&] { pipeline.Contains(device, column, Bitmap(bits)); }, "strings in device");
   }
 
-  // It is the host that writes the answers.
+  // The host writes the answers.
   const Array<uint64_t> far_bits(runtime, 1, std::vector<uint64_t>(BitmapWords(kKeys)));
   ExpectRefused(
       runtime, [&] { pipeline.Contains(device, keys, Bitmap(far_bits.span())); },
       "an output in device memory");
   EXPECT_EQ(pipeline.Contains(device, Keys(keys).Slice(0, 0), Bitmap({})), 0u);
-  // Empty strings have no bytes that could be anywhere.
+  // Empty strings have no bytes, so no memory is touched.
   const std::vector<int32_t> empty = {0, 0, 0};
   EXPECT_EQ(pipeline.Insert(device, StringColumn{nullptr, empty}), 2u);
   EXPECT_EQ(pipeline.Contains(device, StringColumn{nullptr, empty}, Bitmap(bits)), 2u);
 }
 
-// On most systems: what a kernel does with it ends CUDA for the process.
+// On most systems a kernel that uses such memory ends CUDA for the process.
 TEST(CudaPlaces, FiltersRefuseMemoryOfTheHostThatTheDeviceCannotUse) {
   FakeRuntime runtime;
   runtime.RefusePageable();
@@ -178,7 +178,7 @@ TEST(CudaPlaces, FiltersRefuseMemoryOfTheHostThatTheDeviceCannotUse) {
   EXPECT_EQ(device.Insert(keys.span()), kKeys);
   EXPECT_EQ(device.Select(keys.span(), out.span()), kKeys);
 
-  // What is pinned can be used, and empty strings have no bytes.
+  // Pinned memory can be used, and empty strings have no bytes.
   void* pinned = nullptr;
   ASSERT_TRUE(runtime.AllocatePinned(&pinned, kKeys * sizeof(uint64_t)).ok());
   std::copy(pageable.begin(), pageable.end(), static_cast<uint64_t*>(pinned));
@@ -188,7 +188,7 @@ TEST(CudaPlaces, FiltersRefuseMemoryOfTheHostThatTheDeviceCannotUse) {
   EXPECT_EQ(device.Insert(StringColumn{nullptr, empty.span()}), 2u);
 }
 
-// Every call with a device that is not the current one, which stays as it was.
+// Every call runs on a device that is not current, and leaves the current device unchanged.
 TEST(CudaPlaces, CallsRunOnTheDeviceOfTheFilter) {
   FakeRuntime runtime(2);
   const std::vector<uint64_t> values = RandomKeys(kKeys, 1);
@@ -250,7 +250,7 @@ TEST(CudaPlaces, CallsRunOnTheDeviceOfTheFilter) {
     EXPECT_EQ(pipeline.Contains(other, keys.span(), Bitmap(bits)), kKeys);
     EXPECT_TRUE(is_current(0));
 
-    // Neither merges with one of another device, nor does a pipeline take one.
+    // A filter does not merge with a filter of another device, and a pipeline does not accept one.
     DeviceFilter first(host, {.runtime = &runtime});
     EXPECT_EQ(device.MergeAsync(first, stream), kInvalidValue);
     EXPECT_THROW(device.Merge(first), Error);
@@ -284,7 +284,7 @@ TEST(CudaPlaces, ScratchMemoryHasToBeAligned) {
   ASSERT_TRUE(runtime.Wait(Stream{nullptr}).ok());
 }
 
-// Memory that is said to be so large; nobody may look at it.
+// The spans claim this size, but the memory is small, so no call may access it.
 TEST(CudaPlaces, IndicesOf32BitsAreForAsManyKeys) {
   FakeRuntime runtime;
   const DeviceFilter device(SplitBlockBloomFilter({.capacity = kKeys}), {.runtime = &runtime});
@@ -311,7 +311,7 @@ TEST(CudaPlaces, IndicesOf32BitsAreForAsManyKeys) {
   EXPECT_EQ(runtime.num_pending(), 0u);
 }
 
-// The keys come by work on a stream, and go into the filter by more of it.
+// Work on a stream delivers the keys, and more work inserts them into the filter.
 TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
   int early = 0;
   for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -342,7 +342,7 @@ TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
         const std::span<const uint64_t> there(static_cast<const uint64_t*>(pinned), kKeys);
         ASSERT_EQ(pipeline.Contains(device, there, Bitmap(bits), {}, after), kKeys);
         ASSERT_TRUE(runtime.FreePinned(pinned).ok());
-        // And for an insertion of keys and nulls that arrive in device memory.
+        // The same for an insertion of keys and nulls that arrive in device memory.
         const Array<uint64_t> late(runtime, 0, std::vector<uint64_t>(kKeys));
         const Array<uint8_t> validity(runtime, 0, std::vector<uint8_t>(kKeys / 8 + 1));
         const std::vector<uint8_t> all(kKeys / 8 + 1, 0xFF);
@@ -361,7 +361,7 @@ TEST(CudaPlaces, APipelineWaitsForTheStreamItIsGiven) {
   EXPECT_GT(early, 0) << "without it some orders are too early, or this test shows nothing";
 }
 
-// No search for a further copy of a key whose buckets have nothing else.
+// If the buckets of a key contain only copies of it, the insertion of another copy does not search.
 TEST(CudaCuckoo, CopiesThatCannotGoInAreRefusedAtOnce) {
   CuckooFilter<8> host({.capacity = 1000});
   std::vector<std::byte> contents(host.bytes());

@@ -1,4 +1,4 @@
-// Copies past the caches are copies: of any size, from and to any address, and of nothing beside.
+// Copies past the caches: of any size, from and to any address, without touching other bytes.
 #include "cuda/src/staging.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ struct NamedStream {
   cudaStream_t get() const { return stream; }
   cudaStream_t stream;
 };
-// As owners of a stream have it.
+// Like the owners of streams in other libraries.
 struct OwnedStream {
   const cudaStream_t& get() const { return stream; }
   cudaStream_t stream;

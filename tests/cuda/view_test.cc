@@ -1,4 +1,4 @@
-// A filter in device memory of somebody else's.
+// A filter in device memory that it does not own.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -18,7 +18,7 @@ namespace tamis::cuda::view_test {
 
 constexpr size_t kKeys = 1000;
 
-// Memory of an allocator of its own.
+// Memory of another allocator.
 class Buffer {
  public:
   Buffer(const FakeRuntime& runtime, uint64_t bytes, int device = 0, bool pinned = false)
@@ -49,7 +49,7 @@ TEST(CudaView, IsAFilterInMemoryThatItDoesNotOwn) {
   const std::vector<uint64_t> keys = RandomKeys(2 * kKeys, 1);
   SplitBlockBloomFilter host({.capacity = 2 * kKeys});
   host.Insert(std::span(keys).first(kKeys));
-  // In the middle of a larger one, on a device that is not the current one.
+  // In the middle of a larger block, on a device that is not current.
   const uint64_t offset = 96;
   const Buffer buffer(runtime, host.bytes() + offset + 100, 1);
   const std::vector<std::byte> around(buffer.span().begin(), buffer.span().end());
@@ -77,7 +77,7 @@ TEST(CudaView, IsAFilterInMemoryThatItDoesNotOwn) {
     EXPECT_EQ(moved.Count(keys), 0u);
   }
   EXPECT_EQ(runtime.num_live(), live) << "the memory is still its owner's";
-  // All around it is as it was.
+  // The memory around it is unchanged.
   EXPECT_EQ(std::memcmp(buffer.span().data(), around.data(), offset), 0);
   EXPECT_EQ(std::memcmp(memory.data() + host.bytes(), around.data() + offset + host.bytes(), 100),
             0);
@@ -92,7 +92,7 @@ TEST(CudaView, TakesCuckooFilters) {
   EXPECT_EQ(runtime.reserved_bytes(), FakeRuntime::kInsertLocalBytes);
   view.Clear();
   EXPECT_EQ(view.Insert(keys), kKeys);
-  // Another view of the same sees what is in.
+  // Another view of the same memory finds the keys.
   const DeviceFilter other =
       DeviceFilter::View(host.Header(), buffer.span(), {.runtime = &runtime});
   EXPECT_EQ(other.Count(keys), kKeys);
@@ -100,7 +100,7 @@ TEST(CudaView, TakesCuckooFilters) {
   EXPECT_EQ(view.inserted_count(), 0u);
 }
 
-// What a kernel would read there, another thread of it may have written already.
+// A kernel could read words that another thread of it has already written.
 TEST(CudaView, ThoseThatOverlapInPartAreNotCombined) {
   FakeRuntime runtime;
   SplitBlockBloomFilter host({.capacity = kKeys});
@@ -133,7 +133,7 @@ TEST(CudaView, ThoseThatOverlapInPartAreNotCombined) {
       }
     }
   }
-  // With itself a filter is what it is.
+  // Combined with itself a filter does not change.
   for (DeviceFilter* const filter : {&first, &same}) {
     filter->Merge(first);
     EXPECT_TRUE(filter->IntersectAsync(first, nullptr).ok());
@@ -143,7 +143,7 @@ TEST(CudaView, ThoseThatOverlapInPartAreNotCombined) {
   EXPECT_TRUE(first.count_is_known());
   EXPECT_EQ(runtime.launches(), launches);
   EXPECT_EQ(std::memcmp(buffer.span().data(), before.data(), before.size()), 0);
-  // And memory that only touches is another filter's.
+  // Adjacent memory belongs to another filter.
   first.Merge(beside);
   beside.Intersect(first);
   EXPECT_EQ(runtime.launches(), launches + 2);
@@ -173,7 +173,7 @@ TEST(CudaView, RefusesMemoryThatCannotBeAFilter) {
       {header, buffer.span().subspan(16), -1, "not aligned to 32"},
       {header, pinned.span(), -1, "not that of a device"},
       {header, host_memory, -1, "not that of a device"},
-      // A size that is not true.
+      // A wrong size.
       {header, {small.span().data(), bytes}, -1, "not that of a device"},
       {header, buffer.span(), 1, "memory on device 0 for a filter on device 1"},
       {header, buffer.span(), 2, "allowed: 0 to 1"},
