@@ -41,9 +41,9 @@ void RunWarp(uint64_t warp, uint64_t num_warps, const LaneBody& body);
 // Runs all warps of a grid on this thread, in blocks of kBlockWarps, one block after the other.
 void RunGrid(uint64_t num_warps, const LaneBody& body);
 
-// Runs all warps of a grid at the same time. At each access to shared memory a lane may stop, in
-// one case of two, for any other lane that can run; the seed decides. Each lane has a stack of 128
-// KiB, which limits the number of warps.
+// Runs all warps of a grid at the same time. At each access to memory that other lanes change, a
+// lane may stop, in one case of two, for any other lane that can run; the seed decides. Each lane
+// has a stack of 128 KiB, which limits the number of warps.
 void RunGridShuffled(uint64_t num_warps, uint64_t seed, const LaneBody& body);
 
 }  // namespace tamis::cuda

@@ -147,7 +147,7 @@ TEST_F(EngineOnDeviceTest, EveryChangeOfTheFilterIsSeen) {
   expect_upload();
   filter_.Clear();
   expect_upload();
-  // The same number of keys as before, but another last key.
+  // The same number of keys as before, but other keys.
   filter_.Insert(keys_[0]);
   expect_upload();
   filter_.Clear();
@@ -562,8 +562,7 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   EXPECT_EQ(engine.stats().device_calls, 1u);
   runtime_.FailWork(0, kLaunchFailure);
   EXPECT_THROW(engine.Count(filter_, there), Error);  // no other backend can read the keys
-  EXPECT_THROW(engine.Count(filter_, there),
-               Error);  // nor can the engine find out any more where they are
+  EXPECT_THROW(engine.Count(filter_, there), Error);  // nor find out any more where they are
   EXPECT_TRUE(runtime_.Free(memory, nullptr).ok());
 }
 

@@ -334,8 +334,7 @@ Status FakeRuntime::RunUntil(const std::function<bool()>& done) const {
     for (auto& [stream, queue] : streams_) {
       if (!queue.empty() && CanRun(queue.front())) ready.push_back(&queue);
     }
-    if (ready.empty())
-      return sticky_.ok() ? kInvalidHandle : sticky_;  // nothing can complete this wait
+    if (ready.empty()) return sticky_.ok() ? kInvalidHandle : sticky_;  // would wait forever
     std::deque<Work>& queue = *ready[random_.Below(ready.size())];
     const Work work = std::move(queue.front());
     queue.pop_front();

@@ -326,7 +326,7 @@ TEST(CudaFaults, ACallThatFailsLeavesAllElseAsItWas) {
       errors += failed;
       EXPECT_EQ(runtime.num_live(), live);
       EXPECT_EQ(runtime.capture_mode(), CaptureMode::kGlobal);
-      if (!runtime.usable()) continue;  // the runtime is unusable
+      if (!runtime.usable()) continue;  // nothing can be checked any more
       int current = -1;
       EXPECT_TRUE(runtime.CurrentDevice(&current).ok());
       // If only the restoring of the current device fails, the call has succeeded.

@@ -234,7 +234,7 @@ TEST(CudaCounts, AreUnknownAfterAChangeThatFailed) {
         threw = true;
       }
       const uint64_t calls = runtime.calls() - before;
-      if (!runtime.usable()) continue;  // the runtime is unusable
+      if (!runtime.usable()) continue;  // nothing can be checked any more
       runtime.FailCall(-1, kSuccess);
       const uint64_t counted = device.inserted_count();
       device.Download(host);

@@ -409,8 +409,7 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
   EXPECT_EQ(changes, 0u);
 
   constexpr uint64_t kForEver = std::numeric_limits<uint64_t>::max();
-  options.min_backoff = options.max_backoff =
-      std::chrono::hours(1);  // no pause may be longer than this
+  options.min_backoff = options.max_backoff = std::chrono::hours(1);  // retry_for ends the pauses
   options.retry_for = milliseconds(300);
   SplitBlockFilter impatient = OpenPatiently(options);
   changes = kForEver;
@@ -471,7 +470,7 @@ TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
     return WithDescriptor(EmptySegment)(words);
   });
   ServerOptions options = Options(server);
-  options.command_timeout = std::chrono::minutes(2);  // each server gets each command only once
+  options.command_timeout = std::chrono::minutes(2);  // so that each command is sent once
   const auto look = [&] {
     looked = false;
     return OpenPatiently(options).GetInfo();
