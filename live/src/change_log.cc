@@ -65,7 +65,7 @@ void ChangeLog::Append(uint64_t hash, bool erased) noexcept {
   ++recorded_;
 }
 
-// The rebuild is then of no use, nor what is recorded.
+// Without a complete record, the rebuild cannot succeed. The record is of no use either.
 void ChangeLog::Lose(Loss loss) noexcept {
   loss_ = loss;
   record_.clear();
@@ -128,7 +128,7 @@ void ChangeLog::OpenGate() noexcept {
 }
 
 void ChangeLog::Stop() noexcept {
-  ChangeRecord dropped;  // goes after the lock, which changes wait for
+  ChangeRecord dropped;  // freed after the lock is released, because changes wait for the lock
   const std::lock_guard lock(mutex_);
   recording_ = false;
   snapshot_epoch_ = 0;

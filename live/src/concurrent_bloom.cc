@@ -18,7 +18,7 @@ template <typename F>
 using SharedOf = std::conditional_t<std::is_same_v<F, SplitBlockBloomFilter>, detail::SharedBlocks,
                                     detail::SharedArray>;
 
-// Calls visit(hashes, n, begin) for the hashes of a batch, 64 at a time.
+// Calls visit(hashes, n, begin) for the hashes of a batch, up to 64 at a time.
 template <typename Visit>
 void ForEach64(const detail::Kernels& kernels, const Batch& batch, const Visit& visit) {
   alignas(64) uint64_t hashes[detail::kBatchKeys];
@@ -168,9 +168,11 @@ void ConcurrentBloom<F>::MergeFrom(const Filter& other, const ConcurrentFilter* 
 
 template <typename F>
 F ConcurrentBloom<F>::Snapshot(const MemoryOptions& memory) const {
-  detail::FilterAccess::RequireWritable(filter_);  // moved from, it would look like an empty one
+  detail::FilterAccess::RequireWritable(
+      filter_);  // otherwise a moved-from filter would look like an empty one
   F copy = filter_.Clone(memory);
-  // Read afterwards: at least the keys whose insertion had returned when the copy began.
+  // Read after the copy: the count includes at least the keys whose insertion had returned when the
+  // copy began.
   detail::FilterAccess::SetInserted(copy, inserted_count());
   copy.set_key_types(key_types());
   return copy;

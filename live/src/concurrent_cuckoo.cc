@@ -20,7 +20,7 @@ using detail::SharedCuckoo;
 
 namespace {
 
-// Of words that stay where they are when the filter is moved.
+// Returns a table of the words of `filter`, which stay in place when the filter is moved.
 template <int kBits>
 std::unique_ptr<SharedCuckoo<kBits>> TableOf(CuckooFilter<kBits>& filter) {
   detail::FilterAccess::RequireWritable(filter);
@@ -35,7 +35,7 @@ template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(const FilterOptions& options)
     : ConcurrentCuckooFilter(CuckooFilter<kBits>(options)) {}
 
-// The table first: there may be no memory for it, and the filter is then still its owner's.
+// Makes the table first: if memory runs out, the caller still has the filter.
 template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter)
     : ConcurrentCuckooFilter(filter, TableOf(filter)) {}
@@ -152,8 +152,9 @@ uint64_t ConcurrentCuckooFilter<kBits>::locked_looks() const noexcept {
 
 template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions& memory) const {
-  detail::FilterAccess::RequireWritable(filter_);  // moved from, it would look like an empty one
-  // All at once: a file says how many fingerprints its table has.
+  detail::FilterAccess::RequireWritable(
+      filter_);  // otherwise a moved-from filter would look like an empty one
+  // Locks the whole table, because a file states how many fingerprints its table has.
   const auto locks = table_->Lock();
   CuckooFilter<kBits> copy = filter_.Clone(memory);
   detail::FilterAccess::SetInserted(copy, table_->size());

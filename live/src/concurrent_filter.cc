@@ -12,8 +12,8 @@
 namespace tamis {
 namespace {
 
-// Returns make.operator()<C, F>() for the concurrent class C of filters of class F, which have this
-// kind.
+// Returns make.operator()<C, F>(), where F is the filter class of `kind` and C its concurrent
+// class.
 template <typename Make>
 std::unique_ptr<ConcurrentFilter> ForKind(FilterKind kind, const Make& make) {
   switch (kind) {

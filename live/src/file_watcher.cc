@@ -17,8 +17,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// How often a damaged file is read that looks unchanged: somebody may still be writing it, within
-// one tick of the file system's clock.
+// How often a damaged file that looks unchanged is read: another process may still be writing it,
+// within one tick of the file system's clock.
 constexpr int kTries = 3;
 
 nanoseconds WrittenAt(const struct stat& status) {
@@ -27,7 +27,7 @@ nanoseconds WrittenAt(const struct stat& status) {
 #else
   const timespec& time = status.st_mtim;
 #endif
-  // Up to the year 2262, which is as far as nanoseconds go.
+  // Clamped to the range of nanoseconds, which ends in the year 2262.
   constexpr std::chrono::seconds kLatest =
       std::chrono::floor<std::chrono::seconds>(nanoseconds::max()) - std::chrono::seconds(1);
   return std::clamp(std::chrono::seconds(time.tv_sec), -kLatest, kLatest) +
@@ -41,7 +41,7 @@ nanoseconds AgeOfFile(nanoseconds written) {
   return std::max(now - written, nanoseconds(0));
 }
 
-// Whether reading the file again can have no other outcome.
+// Whether reading the same file again would fail in the same way.
 bool IsDamage(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
@@ -71,11 +71,11 @@ FileWatcher::FileWatcher(std::filesystem::path path, nanoseconds interval, Take 
 void FileWatcher::Poll(const std::stop_token& stop) {
   std::unique_lock lock(sleeping_);
   while (!stop.stop_requested()) {
-    // A longer time would not fit once that of now is added to it.
+    // A longer time would overflow when the current time is added to it.
     const nanoseconds wait = std::min<nanoseconds>(interval_, std::chrono::hours(24 * 365));
     woken_.wait_for(lock, stop, wait, [] { return false; });
     if (stop.stop_requested()) return;
-    // Not after somebody else who does the same: that one may wait for the end of this thread.
+    // Skips the check if another thread is checking: that thread may wait for the end of this one.
     const std::unique_lock checking(checking_, std::try_to_lock);
     if (checking) CheckLocked();
   }
@@ -93,12 +93,12 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
                     static_cast<uint64_t>(status.st_size),
                     WrittenAt(status),
                     {}};
-  // What is no file is for the function that loads it.
+  // The load function handles anything that is not a regular file.
   if (!S_ISREG(status.st_mode)) return identity;
-  // One that cannot be read now may be the one that serves: it is not taken for another.
+  // If reading fails now, the exception leaves the file as it is: it may be the file that serves.
   try {
     identity.contents = ReadHeader(path_).payload_checksum;
-  } catch (const FormatError&) {  // what is wrong with it is said when it is taken
+  } catch (const FormatError&) {  // loading the file will report the fault
   }
   return identity;
 }
@@ -143,7 +143,7 @@ bool FileWatcher::TakeIfNew() {
   }
   if (file == seen_ && tries_left_ == 0) return false;
   if (file != seen_) tries_left_ = kTries;
-  // Looked at before it is read: one that comes in between is another one at the next check.
+  // Identified before it is read: a file that replaces it in between is new at the next check.
   seen_ = file;
   taken_ = false;
   try {
@@ -174,7 +174,7 @@ void FileWatcher::Refuse(const std::exception_ptr& exception) noexcept {
   std::optional<Failure> failure;
   try {
     failure = FailureOf(exception);
-  } catch (...) {  // there is no memory for its text
+  } catch (...) {  // no memory for the text
     failure = Failure{{}, ErrorCode::kOutOfMemory};
   }
   if (!ended_) refused_(exception);

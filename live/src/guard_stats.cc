@@ -16,7 +16,7 @@ std::string Label(const std::string& name) {
   return label + "\"} ";
 }
 
-// With a point in every locale.
+// Formats seconds with a decimal point in every locale.
 std::string Seconds(std::chrono::nanoseconds time) {
   constexpr int64_t kPerSecond = 1'000'000'000;
   std::string fraction = std::to_string(time.count() % kPerSecond);
@@ -40,7 +40,7 @@ class Text {
   std::string Take() { return std::move(text_); }
 
  private:
-  // All lines of a metric have to be together.
+  // Writes all lines of a metric together, as the format requires.
   template <typename Value>
   void Metric(const std::string& metric, const char* type, const char* help, const Value& value) {
     text_ += "# HELP " + metric + ' ' + help + "\n# TYPE " + metric + ' ' + type + '\n';

@@ -15,7 +15,7 @@ std::chrono::nanoseconds AgeOf(std::chrono::steady_clock::time_point since,
   using std::chrono::nanoseconds;
   const auto now = TimeOf(clock);
   if (now <= since) return nanoseconds(0);
-  // Without overflow: an age given to Publish may be as long as there are nanoseconds.
+  // Avoids overflow: an age given to Publish may be any number of nanoseconds.
   const auto age = static_cast<uint64_t>(nanoseconds(now.time_since_epoch()).count()) -
                    static_cast<uint64_t>(nanoseconds(since.time_since_epoch()).count());
   return nanoseconds(static_cast<int64_t>(std::min<uint64_t>(age, INT64_MAX)));
@@ -30,7 +30,8 @@ std::unique_lock<std::mutex> LiveState::LockForPublication() {
   return publishing;
 }
 
-// Waits for a publication that is under way, as the changes made by then are not the rebuild's.
+// Waits for a publication that is under way, because the rebuild does not record changes made by
+// then.
 void LiveState::BeginRebuild() {
   const std::lock_guard publishing(publishing_);
   const std::lock_guard lock(mutex_);
@@ -42,11 +43,11 @@ void LiveState::BeginRebuild() {
 void LiveState::EndRebuild() noexcept {
   const std::lock_guard lock(mutex_);
   rebuilding_ = false;
-  ended_->notify_all();  // under the lock: who waits may destroy this
+  ended_->notify_all();  // under the lock, because a waiting thread may destroy this object
 }
 
 void LiveState::AwaitRebuild() noexcept {
-  if (!ended_.mark().IsOfThisProcess()) return;  // nor may the lock be taken there
+  if (!ended_.mark().IsOfThisProcess()) return;  // the lock must not be taken in a child either
   std::unique_lock lock(mutex_);
   ended_->wait(lock, [&] { return !rebuilding_; });
 }
@@ -70,7 +71,7 @@ void LiveState::NoteFailure(const std::exception_ptr& exception) noexcept {
   std::optional<Failure> failure;
   try {
     failure = FailureOf(exception);
-  } catch (...) {  // there is no memory for its text
+  } catch (...) {  // no memory for the text
     failure = Failure{{}, ErrorCode::kOutOfMemory};
   }
   const std::lock_guard lock(mutex_);

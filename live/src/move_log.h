@@ -1,28 +1,31 @@
-// How a lookup in a cuckoo table that others change is sure that a key is not in.
+// How a query of a cuckoo table that other threads change makes sure that a key is absent.
 //
-// A key's fingerprint is in one of two buckets, and a writer that makes room moves it from one to
-// the other: it copies it first, and then overwrites where it was. A lookup that reads the one
-// bucket before the copy and the other after it has gone sees neither. So between the two the
-// writer logs both buckets. A lookup reads how many moves were logged, then the buckets, and if the
-// fingerprint is in neither, what was logged meanwhile: if that does not name them, the key was not
-// in the table at some time during the lookup, or was being inserted or erased; else it asks again.
-// To compare one of the two buckets is enough, as a fingerprint is only ever moved between them.
-// One that was found needs no second look. The same goes for an erasure of one of several copies:
-// the one that stays may be newer than the lookup's first read.
+// The fingerprint of a key is in one of two buckets. A writer that makes room moves it from one to
+// the other: it first copies it, and then overwrites the old place. A query that reads one bucket
+// before the copy, and the other bucket after the overwrite, sees the fingerprint in neither.
+// Therefore the writer logs both buckets between these two steps.
 //
-// Why that is enough. Let a lookup miss a fingerprint that was copied to y and then taken out of x,
-// by the writer's steps C (store of the word of y), L (the n-th entry of the log, then the count
-// n + 1) and E (store of the word of x), each store a release and in this order; let it have read y
-// before C and x after E.
-// - If its first read of the count, an acquire, had seen n + 1 or more, then it would have seen C
-// in
-//   y. So the entries it reads begin at n or before.
-// - It read x, an acquire, after E, so its second read of the count is more than n: they end after
-// n.
-// - The n-th entry was stored before that count. If it read a later one in its place, an acquire,
-//   then its third read of the count sees at least n + kEntries, and it does not rely on any.
-// Buckets are words of one atomic store each. One thread at a time changes what shares a log, under
-// its lock, and counts only grow, in 64 bits.
+// A query reads the number of logged moves, then the buckets. If the fingerprint is in neither
+// bucket, the query reads the moves logged since. If none of them names the buckets, the key was
+// absent at some time during the query, or was being inserted or erased. Otherwise the query looks
+// again. Comparing one of the two buckets is enough, because a fingerprint only moves between these
+// two. A fingerprint that was found needs no second look. The same steps cover the erasure of one
+// of several copies: the remaining copy may be newer than the first read of the query.
+//
+// Proof. Let a query miss a fingerprint that was copied to y and then removed from x. The steps of
+// the writer are C (store of the word of y), L (store of the n-th entry of the log, then of the
+// count n + 1) and E (store of the word of x). Each store is a release, and they happen in this
+// order. The query read y before C and x after E.
+// - If the first read of the count, an acquire, had returned n + 1 or more, then the query would
+//   have seen C in y. So the entries that it reads begin at n or before.
+// - It read x, an acquire, after E, so its second read of the count returns more than n. So the
+//   entries that it reads include n.
+// - The n-th entry was stored before that count. If the query read a later entry in its place, an
+//   acquire, then its third read of the count returns at least n + kEntries, and it relies on no
+//   entry.
+//
+// Each bucket is a word with atomic stores. Only one thread at a time changes the chunks of a log,
+// under the lock of the log. Counts have 64 bits and only grow.
 #ifndef TAMIS_LIVE_SRC_MOVE_LOG_H_
 #define TAMIS_LIVE_SRC_MOVE_LOG_H_
 
@@ -35,20 +38,21 @@
 
 namespace tamis::detail {
 
-// The last moves within some chunks.
+// The most recent moves within some chunks.
 class MoveLog {
  public:
-  // What stands for a bucket: that of another may be the same, which costs a second look.
+  // Identifies a bucket. Two buckets may have the same id, which costs a second look.
   using Id = uint16_t;
   static Id IdOf(uint32_t chunk, uint32_t bucket) noexcept {
     return static_cast<Id>(bucket + chunk * 0x9E3779B1u);
   }
-  // Aligned, or clang calls libatomic for it.
+  // Aligned, because clang otherwise calls libatomic.
   struct alignas(2 * sizeof(Id)) Entry {
     Id a, b;
   };
 
-  // A writer makes some 30 in the time of a bulk lookup's slice in cache, a few hundred at most.
+  // A writer logs about 30 moves, at most a few hundred, while a bulk query handles a slice in
+  // cache.
   static constexpr uint64_t kEntries = 1024;
 
   // Needs the lock of the chunks.
@@ -65,11 +69,11 @@ class MoveLog {
 
  private:
   std::atomic<uint64_t> count_ = 0;
-  // Elsewhere: lookups read the counts of many logs, which stay in one page for that.
+  // Allocated separately, so that the counts of many logs, which queries read, stay in one page.
   std::unique_ptr<std::atomic<Entry>[]> entries_ = std::make_unique<std::atomic<Entry>[]>(kEntries);
 };
 
-// Calls visit(entry) for the moves since the count `since`. Returns whether those were all.
+// Calls visit(entry) for the moves since the count `since`. Returns whether it visited all of them.
 template <typename Log, typename Visit>
 bool ForEachMove(const Log& log, uint64_t since, const Visit& visit) noexcept {
   const uint64_t until = log.Count();
@@ -79,7 +83,7 @@ bool ForEachMove(const Log& log, uint64_t since, const Visit& visit) noexcept {
   return log.Count() - since < Log::kEntries;
 }
 
-// Access to buckets (see CuckooChunk) that others read.
+// Access to buckets (see CuckooChunk) that other threads read.
 template <int kBits>
 struct SharedBuckets {
   using Word = cuckoo::Word<kBits>;
@@ -102,8 +106,8 @@ struct SharedBuckets {
 
 enum class Found { kNo, kYes, kUnsure };
 
-// One look at the two buckets of a fingerprint, the first of which has this id. `Log` is as
-// MoveLog, `Buckets` has Load, as above.
+// Looks once at the two buckets of a fingerprint. `id` is the id of the first bucket. `Log` is like
+// MoveLog, and `Buckets` has Load as above.
 template <int kBits, typename Buckets, typename Log>
 Found LookAt(const Log& log, MoveLog::Id id, const cuckoo::Word<kBits>& first,
              const cuckoo::Word<kBits>& second, uint32_t fingerprint) noexcept {
@@ -111,7 +115,7 @@ Found LookAt(const Log& log, MoveLog::Id id, const cuckoo::Word<kBits>& first,
   const cuckoo::Word<kBits> a = Buckets::Load(first);
   const cuckoo::Word<kBits> b = Buckets::Load(second);
   const bool found = cuckoo::PairContains<kBits>(a, b, fingerprint);
-  // First, as it is nearly always so, and what was found is not to be known before.
+  // Checked first, because it is nearly always true and does not depend on `found`.
   if (log.Count() == before) return found ? Found::kYes : Found::kNo;
   if (found) return Found::kYes;
   bool moved = false;

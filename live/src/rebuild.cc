@@ -30,7 +30,7 @@ bool RebuildJob::done() const {
   return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// The thread first: an exception then has one owner, the caller.
+// Joins the thread first, so that only the caller owns an exception afterwards.
 uint64_t RebuildJob::Wait() {
   if (!result_.valid()) {
     throw Error(

@@ -16,14 +16,14 @@ namespace sb = split_block;
 
 constexpr size_t kBlockQuads = sb::kBlockBytes / sizeof(uint64_t);
 
-// Of a filter, for each key of a call whose bits are collected: with fewer keys they go straight
-// into the filter. Measured: bench/NOTES.md.
+// Maximum size of the filter, in blocks per key of a call, for which bits are collected first. With
+// fewer keys, the bits are set directly in the filter. Measured: bench/NOTES.md.
 constexpr uint64_t kMaxBlocksPerKey = 2;
 
 uint64_t* Words(const Storage& storage) { return reinterpret_cast<uint64_t*>(storage.data()); }
 
-// For a filter in the caches: the bits of a call go into a filter of the call's own, by the kernels
-// of filters that nobody shares, and from there as words.
+// For a filter that fits the caches: collects the bits of a call in a private filter, using the
+// kernels of filters that are not shared, and then sets them word by word.
 class CopyWriter final : public BulkWriter {
  public:
   using InsertBatch = std::function<void(uint64_t* words, const Batch& batch)>;
@@ -70,7 +70,7 @@ bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
 }
 
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept {
-  // All bits first, each hash's by the kernel for a filter of one block: an atomic operation waits
+  // Collects all bits first, using the kernel for a filter of one block: an atomic operation waits
   // for the stores before it.
   alignas(64) uint64_t bits[64][kBlockQuads];
   std::memset(bits, 0, n * sizeof(bits[0]));
@@ -96,8 +96,8 @@ bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept {
 }
 
 uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept {
-  // Positions first, of as many keys as have lines for half of a first-level cache: an atomic
-  // operation waits for its line, and nothing after it begins meanwhile.
+  // Computes positions first, for as many keys as have cache lines for half of a first-level cache:
+  // an atomic operation waits for its cache line, and nothing after it begins meanwhile.
   constexpr size_t kPositions = 512;
   uint64_t positions[kPositions];
   const size_t keys_at_once = std::max<size_t>(1, kPositions / filter.num_hashes);
@@ -137,7 +137,8 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
                                             batch);
         });
   }
-  // A copy of one region, which the kernel takes for the filter: the hashes are of that region.
+  // A copy of one region. The kernel treats it as the whole filter, because all hashes are of that
+  // region.
   const auto copy = std::make_shared<const Storage>(
       Storage::Allocate(RegionBlocks(bytes, filter.num_blocks) * sb::kBlockBytes, {}));
   const auto insert = [filter, copy](const Batch& hashes, uint64_t first, uint64_t blocks) {
@@ -145,7 +146,7 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
     filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(begin), filter.num_blocks,
                                       hashes);
     OrWords(filter.words + first * kBlockQuads, Words(*copy), blocks * kBlockQuads);
-    // Not word by word: every store in between is one that the next atomic operation waits for.
+    // Not word by word: the next atomic operation would wait for every store in between.
     std::memset(copy->data(), 0, blocks * sb::kBlockBytes);
   };
   return std::make_unique<PartitionedWriter>(

@@ -1,4 +1,5 @@
-// The bits of one key, and of many, into the words of a Bloom filter that others use meanwhile.
+// Sets the bits of one or many keys in the words of a Bloom filter that other threads use
+// meanwhile.
 #ifndef TAMIS_LIVE_SRC_SHARED_BITS_H_
 #define TAMIS_LIVE_SRC_SHARED_BITS_H_
 
@@ -12,7 +13,7 @@
 
 namespace tamis::detail {
 
-// A filter's words, which begin at a multiple of 16 bytes, and its geometry, each kind its own.
+// The words of a filter, which begin at a multiple of 16 bytes, and the geometry of its kind.
 struct SharedBlocks {
   SharedBlocks(const SplitBlockBloomFilter& filter, uint64_t* payload)
       : kernels(*filter.backend().kernels), words(payload), num_blocks(filter.num_blocks()) {}
@@ -35,16 +36,18 @@ struct SharedArray {
   uint32_t num_hashes;
 };
 
-// Sets the bits of a hash. Returns whether any was missing.
+// Sets the bits of a hash. Returns whether any of them was missing.
 bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept;
 bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept;
 
-// The same for hashes in their order, n <= 64: bit i is whether any bit of hash i was missing.
+// Sets the bits of `n` <= 64 hashes in their order. Bit i of the result is set if any bit of hash i
+// was missing.
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept;
 uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept;
 
-// What collects the bits of n keys before it sets them, so that a word is changed once for several
-// keys; nullptr where that gains nothing. Throws Error(kOutOfMemory) or std::bad_alloc.
+// Returns a writer that collects the bits of `n` keys before it sets them, so that one write of a
+// word serves several keys. Returns nullptr if that gains nothing. Throws Error(kOutOfMemory) or
+// std::bad_alloc.
 std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_t n);
 std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedArray& filter, uint64_t n);
 

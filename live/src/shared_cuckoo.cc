@@ -16,10 +16,10 @@ namespace {
 #define TAMIS_CLANG_THREAD_SANITIZER 0
 #endif
 
-// The loads of a kernel come before what follows.
+// Keeps later loads from moving before the loads of a kernel.
 void FenceAfterKernel() noexcept {
 #if !defined(__SANITIZE_THREAD__) && \
-    !TAMIS_CLANG_THREAD_SANITIZER  // which knows no fences, and does not see kernels
+    !TAMIS_CLANG_THREAD_SANITIZER  // which does not support fences, and does not see kernels
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
 }
@@ -30,7 +30,7 @@ using Chunk = CuckooChunk<kBits, SharedBuckets<kBits>>;
 // After this many looks a reader takes the lock.
 constexpr int kMaxLooks = 16;
 
-// A lock for changes.
+// Holds the lock of a stripe for changes.
 template <typename Stripe>
 class ChangeLock {
  public:
@@ -46,7 +46,7 @@ class ChangeLock {
   std::atomic<bool>& changing_;
 };
 
-// Buckets whose fingerprints were moved while a kernel looked, and perhaps a few more.
+// Buckets whose fingerprints were moved while a kernel ran, and perhaps a few more.
 class MovedBuckets {
  public:
   void Add(size_t stripe, MoveLog::Entry move) noexcept {
@@ -55,7 +55,7 @@ class MovedBuckets {
       bits_[bit / 64] |= uint64_t{1} << (bit % 64);
     }
   }
-  // Nobody knows which of them.
+  // For an unknown set of buckets.
   void AddAll() noexcept { bits_.fill(~uint64_t{0}); }
   bool Has(size_t stripe, MoveLog::Id id) const noexcept {
     const size_t bit = BitOf(stripe, id);
@@ -69,7 +69,7 @@ class MovedBuckets {
   std::array<uint64_t, kBits / 64> bits_ = {};
 };
 
-// The indices of places, stripe by stripe, and ascending within each.
+// The indices of places, grouped by stripe, and ascending within each stripe.
 template <size_t kStripes>
 class ByStripe {
  public:
@@ -88,7 +88,7 @@ class ByStripe {
   }
 
  private:
-  std::array<uint16_t, kStripes + 1> ends_ = {};  // of the stripe before
+  std::array<uint16_t, kStripes + 1> ends_ = {};  // ends_[i] is the end of stripe i - 1
   std::array<uint16_t, kBatchKeys> indices_;
 };
 
@@ -116,8 +116,8 @@ bool SharedCuckoo<kBits>::ContainsUnsure(const cuckoo::Place& place) const noexc
   return Look(place) == Found::kYes;
 }
 
-// The kernel looks at all keys once. Those that it did not find, and that may have been moved
-// meanwhile, are looked for again one by one.
+// The kernel looks at all keys once. Keys that it did not find, and that may have been moved
+// meanwhile, are looked up again one by one.
 template <int kBits>
 void SharedCuckoo<kBits>::Contains(const CuckooKernels& kernels, const Batch& slice,
                                    uint64_t* bits) const noexcept {
@@ -153,7 +153,7 @@ void SharedCuckoo<kBits>::ContainsAgain(std::span<const uint64_t> places,
   }
   uint64_t repeated = 0;
   for (size_t first = 0; first < places.size(); first += 64) {
-    // Bit by bit, as a branch on whether a key was found would be mispredicted every other time.
+    // Bit by bit: a branch on whether a key was found would often be mispredicted.
     const uint64_t asked = ~uint64_t{0} >> (64 - std::min<size_t>(places.size() - first, 64));
     for (uint64_t missing = asked & ~bits[first / 64]; missing != 0; missing &= missing - 1) {
       const int bit = std::countr_zero(missing);
@@ -182,7 +182,7 @@ auto SharedCuckoo<kBits>::ChangeAt(const cuckoo::Place& place) noexcept -> Outco
   }
 }
 
-// Under the lock, so that the count is that of the table when nobody changes it.
+// Called with the lock held, so that the count is exact whenever no thread changes the table.
 template <int kBits>
 void SharedCuckoo<kBits>::Count(Change change, KeyType type, uint64_t changed) noexcept {
   if (changed == 0) return;
@@ -224,17 +224,17 @@ void SharedCuckoo<kBits>::Prefetch(const cuckoo::Place& place) const noexcept {
       chunk + cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets), 1);
 }
 
-// Keys of a stripe together, so that its lock is taken once for many of them.
+// Groups the keys by stripe, so that its lock is taken once for many of them.
 template <int kBits>
 template <Change kChange>
 size_t SharedCuckoo<kBits>::ChangeSlice(KeyType type, std::span<const uint64_t> places,
                                         uint64_t first, Outcomes& outcomes) noexcept {
-  // Others wait for the lock.
+  // Limits how long other threads wait for the lock.
   constexpr size_t kKeysPerLock = 256;
   constexpr size_t kPrefetchAhead = 16;
   const ByStripe<kMaxStripes> by_stripe(
       places, [this](uint64_t place) { return StripeOf(cuckoo::Unpack(place).chunk); });
-  // Threads that began with the same stripe would wait for each other at every one.
+  // Threads that all began with the same stripe would wait for each other at every stripe.
   const size_t offset = StripeOfThisThread();
   uint64_t refused[kBatchKeys / 64] = {};
   size_t done = 0;

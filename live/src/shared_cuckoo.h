@@ -1,4 +1,4 @@
-// The table of a cuckoo filter that many threads change while others ask: see move_log.h.
+// The table of a cuckoo filter that many threads change while others query it: see move_log.h.
 #ifndef TAMIS_LIVE_SRC_SHARED_CUCKOO_H_
 #define TAMIS_LIVE_SRC_SHARED_CUCKOO_H_
 
@@ -25,7 +25,7 @@ class SharedCuckoo {
  public:
   using Word = cuckoo::Word<kBits>;
 
-  // What writers of some chunks share.
+  // State shared by the writers of some chunks.
   struct alignas(64) Stripe {
     std::mutex mutex;
     std::atomic<bool> changing = false;  // a hint
@@ -35,18 +35,19 @@ class SharedCuckoo {
   // A view of a table with `size` keys of these types.
   SharedCuckoo(Word* words, const cuckoo::Geometry& geometry, uint64_t size, KeyTypes types);
 
-  // Here, to be inlined: in a large table as many keys as fit into the processor's window have
-  // their buckets fetched at the same time.
+  // Inline, so that in a large table the processor fetches the buckets of several keys at the same
+  // time.
   bool Contains(const cuckoo::Place& place) const noexcept {
     const Found found = Look(place);
     return found != Found::kUnsure ? found == Found::kYes : ContainsUnsure(place);
   }
-  // One bit for each value of a slice of at most kBatchKeys; bits past it are 0.
+  // Sets one bit for each value of a slice of at most kBatchKeys. Bits past the end of the slice
+  // are 0.
   void Contains(const CuckooKernels& kernels, const Batch& slice, uint64_t* bits) const noexcept;
 
   bool Apply(Change change, KeyType type, const cuckoo::Place& place) noexcept;
-  // Of a slice of at most kBatchKeys, the first of which has the index `first`. Returns how many
-  // keys changed the table, and tells the outcomes, indices ascending.
+  // Changes the table by the places of a slice of at most kBatchKeys. The first has the index
+  // `first`. Returns how many keys changed the table, and sets `outcomes`, with ascending indices.
   size_t Apply(Change change, KeyType type, std::span<const uint64_t> places, uint64_t first,
                Outcomes& outcomes) noexcept;
 
@@ -60,15 +61,15 @@ class SharedCuckoo {
     key_types_.store(types.bits(), std::memory_order_relaxed);
   }
 
-  // Holds up all changes.
+  // Locks all stripes, which delays all changes.
   std::vector<std::unique_lock<std::mutex>> Lock();
 
-  // Keys that were looked for again, and those of them that were under a lock.
+  // Number of repeated looks, and number of keys that were looked up under a lock.
   uint64_t repeated() const noexcept { return repeated_.load(std::memory_order_relaxed); }
   uint64_t locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
 
  private:
-  // All bulk lookups read something of each.
+  // Kept small, because every bulk query reads state of each stripe.
   static constexpr size_t kMaxStripes = 64;
   enum class Outcome { kDone, kKnown, kRefused };
 
@@ -84,12 +85,12 @@ class SharedCuckoo {
         stripes_[StripeOf(place.chunk)].log, MoveLog::IdOf(place.chunk, place.bucket),
         chunk[place.bucket], chunk[second], place.fingerprint);
   }
-  // Where the first look was so.
+  // Looks again after a first look that returned kUnsure.
   bool ContainsUnsure(const cuckoo::Place& place) const noexcept;
   void Prefetch(const cuckoo::Place& place) const noexcept;
   void ContainsAgain(std::span<const uint64_t> places, const uint64_t* moves_before,
                      uint64_t* bits) const noexcept;
-  // These need the lock of the place.
+  // These need the lock of the stripe of the place.
   template <Change kChange>
   Outcome ChangeAt(const cuckoo::Place& place) noexcept;
   void Count(Change change, KeyType type, uint64_t changed) noexcept;

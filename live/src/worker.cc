@@ -31,7 +31,8 @@ void Worker::Join() {
 void Worker::LetGo() noexcept {
   if (!thread_.joinable()) return;
   if (!mark_.IsOfThisProcess()) {
-    // Not to be joined, nor detached, and not to be destroyed without either.
+    // Can neither be joined nor detached here, and must not be destroyed without either, so it is
+    // leaked.
     alignas(std::thread) static std::byte nowhere[sizeof(std::thread)];
     ::new (static_cast<void*>(nowhere)) std::thread(std::move(thread_));
     return;

@@ -1,4 +1,4 @@
-// Which filters may be changed while others ask them.
+// Concepts of filters that may be changed while other threads query them.
 #ifndef TAMIS_LIVE_CHANGEABLE_H_
 #define TAMIS_LIVE_CHANGEABLE_H_
 
@@ -11,8 +11,8 @@
 
 namespace tamis {
 
-// A filter that any number of threads may insert into while any number ask it, and call what else
-// is const; and that says so.
+// A filter that states, by kConcurrentChanges, that any number of threads may insert into it while
+// other threads query it and call its other const functions.
 template <typename F>
 concept ConcurrentlyChangeable = requires(F& filter, const F& same, const Keys& keys,
                                           uint64_t hash) {
@@ -22,7 +22,7 @@ concept ConcurrentlyChangeable = requires(F& filter, const F& same, const Keys& 
   { filter.InsertHash(hash) } -> std::convertible_to<bool>;
 };
 
-// One that they may erase from as well.
+// A concurrently changeable filter that threads may also erase from.
 template <typename F>
 concept ConcurrentlyErasable = ConcurrentlyChangeable<F> &&
     requires(F& filter, const Keys& keys, uint64_t hash) {

@@ -17,27 +17,26 @@
 
 namespace tamis {
 
-// A filter of class F, SplitBlockBloomFilter or BloomFilter, with its bits, its files and its
-// queries. Queries take no locks and cost as much as queries of F. Insertions take no locks either,
-// and cost more, because every word is changed by an atomic operation (docs/live.md).
+// A filter of class F, SplitBlockBloomFilter or BloomFilter, with the bits, files and queries of F.
+// Queries take no locks and cost as much as queries of F. Insertions take no locks either, but cost
+// more than those of F, because an atomic operation changes each word (docs/live.md).
 //
-// Processes that fork from one may share the memory, if options.memory.resource allocates a shared
-// mapping: all of them find a key that one of them inserted. inserted_count() and key_types() then
-// count for each process alone.
+// Forked processes may share the memory if options.memory.resource allocates a shared mapping: all
+// of them then find a key that one of them inserted. inserted_count() and key_types() count for
+// each process alone.
 template <typename F>
 class ConcurrentBloom final : public ConcurrentFilter {
  public:
   static constexpr FilterKind kKind = F::kKind;
 
-  // Throws as the constructor of F.
+  // Throws like the constructor of F.
   explicit ConcurrentBloom(const FilterOptions& options);
   // Takes over a filter, without a copy. Throws Error(kReadOnly) for a filter that is read_only().
   explicit ConcurrentBloom(F&& filter);
-  // Takes the filter out, without a copy. Needs exclusive access. Afterwards this is as after a
-  // move.
+  // Takes the filter out, without a copy. Needs exclusive access. Leaves this object moved-from.
   F Release() &&;
 
-  // Reads a file of F, and verifies all of it. Throws FormatError or Error(kIo).
+  // Reads a file of F and verifies all of it. Throws FormatError or Error(kIo).
   static ConcurrentBloom Load(const std::filesystem::path& path, const LoadOptions& options = {});
 
   // Need exclusive access to both.
@@ -45,9 +44,9 @@ class ConcurrentBloom final : public ConcurrentFilter {
   ConcurrentBloom& operator=(ConcurrentBloom&& other) noexcept;
   ~ConcurrentBloom() override;
 
-  // The filter for queries beside insertions here, such as by an Engine. It does not count keys
-  // that were inserted since it was taken over. It throws Error(kInvalidArgument) if it is saved,
-  // because its contents may change during that: call Save or Snapshot of this class.
+  // The filter for queries beside insertions, such as by an Engine. It does not count keys inserted
+  // since it was taken over. Saving it throws Error(kInvalidArgument), because its contents may
+  // change meanwhile: use Save or Snapshot of this class instead.
   const F& filter() const noexcept { return filter_; }
 
   uint64_t inserted_count() const noexcept override { return inserted_.Get(); }
@@ -67,10 +66,10 @@ class ConcurrentBloom final : public ConcurrentFilter {
   }
   using ConcurrentFilter::Contains;
 
-  // Insert of many keys: if they are many for the size of the filter, their bits are first
-  // collected in memory of the call. It is at most 4 MiB for a filter of up to 512 MiB, a 128th
-  // part of a larger one, and up to 128 MiB for hashes. If memory runs out, the call does without
-  // it.
+  // Insert of many keys: if the keys are many for the size of the filter, the call first collects
+  // their bits in memory of its own. This memory is at most 4 MiB for a filter of up to 512 MiB,
+  // 1/128 of a larger filter, and up to 128 MiB for hashes. If memory runs out, the call inserts
+  // without it.
   //
   // InsertIfAbsent: if several threads insert the same key at the same time, at least one of
   // these calls returns true. inserted_count() counts the key once for each such call.

@@ -20,27 +20,26 @@ class SharedCuckoo;
 }  // namespace detail
 
 // A CuckooFilter with its contents and files. Threads that change the same chunk of the table wait
-// for each other. A chunk has up to 256 KiB: a filter of 100,000 keys is one chunk, and there are
-// 64 locks at most. Queries take no locks. If a fingerprint may have been moved during a query,
-// which is rare, the query looks again, and after 16 times takes the lock of the chunk.
+// for each other. A chunk has up to 256 KiB: a filter of 100,000 keys is one chunk. There are at
+// most 64 locks. Queries take no locks, with one rare exception: if a fingerprint may have been
+// moved during a query, the query looks again, and after 16 times takes the lock of the chunk.
 //
-// Forked processes cannot use one: if another thread changes it at the fork, a chunk may stay
-// locked in the child.
+// Forked processes must not use a filter of their parent: if another thread changes it at the time
+// of the fork, a chunk may stay locked in the child.
 template <int kBits>
 class ConcurrentCuckooFilter final : public ConcurrentFilter {
  public:
   static constexpr FilterKind kKind = CuckooFilter<kBits>::kKind;
 
-  // Throws as the constructor of CuckooFilter, and std::bad_alloc.
+  // Throws like the constructor of CuckooFilter, and std::bad_alloc.
   explicit ConcurrentCuckooFilter(const FilterOptions& options);
   // Takes over a filter, without a copy. Throws Error(kReadOnly) for a filter that is read_only(),
   // and std::bad_alloc, with the filter unchanged.
   explicit ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter);
-  // Takes the filter out, without a copy. Needs exclusive access. Afterwards this is as after a
-  // move.
+  // Takes the filter out, without a copy. Needs exclusive access. Leaves this object moved-from.
   CuckooFilter<kBits> Release() &&;
 
-  // Reads a file of CuckooFilter, and verifies all of it. Throws FormatError or Error(kIo).
+  // Reads a file of CuckooFilter and verifies all of it. Throws FormatError or Error(kIo).
   static ConcurrentCuckooFilter Load(const std::filesystem::path& path,
                                      const LoadOptions& options = {});
 
@@ -73,12 +72,12 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   template <typename F>
   void Merge(const F& other) = delete;
 
-  // The number of keys for which queries looked again since the filter was made, and the number of
-  // these that took a lock.
+  // Number of times that queries looked for a key again since construction, and number of keys for
+  // which they took a lock.
   uint64_t repeated_looks() const noexcept;
   uint64_t locked_looks() const noexcept;
 
-  // A copy of the filter at one moment. Threads that change the filter wait for it.
+  // Copies the filter at one moment. Threads that change the filter wait for this.
   CuckooFilter<kBits> Snapshot(const MemoryOptions& memory = {}) const;
 
   // Empties the filter. Needs exclusive access, also from queries.

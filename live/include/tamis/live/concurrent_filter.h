@@ -38,7 +38,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
   uint64_t capacity() const noexcept { return plain().capacity(); }
   uint64_t bytes() const noexcept override { return plain().bytes(); }
   const HashSpec& hash() const noexcept { return hash_; }
-  // Keys inserted, duplicates included, less those erased.
+  // Number of keys inserted minus number erased. Duplicates count.
   virtual uint64_t inserted_count() const noexcept = 0;
   KeyTypes key_types() const noexcept override = 0;
   // See Filter::set_key_types.
@@ -46,13 +46,13 @@ class ConcurrentFilter : public Queryable, public Changeable {
   double expected_fpr() const noexcept override = 0;
   QueryTraits traits() const noexcept override;
 
-  // One key. The classes inline what they can.
+  // One key. The derived classes inline these where they can.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   virtual bool ContainsHash(uint64_t hash) const noexcept = 0;
   using Queryable::Contains;
 
-  // One key. Returns whether it was inserted: false if there is no room for it.
+  // Inserts one key. Returns false if the filter is full.
   bool Insert(uint64_t key) noexcept {
     return ChangeOne(Change::kInsert, KeyType::kInteger, hasher_(key));
   }
@@ -64,7 +64,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
   }
   using Changeable::Insert;
 
-  // One key. Returns whether it was absent, and was inserted.
+  // Inserts one key if it is absent. Returns whether the key was absent and was inserted.
   bool InsertIfAbsent(uint64_t key) noexcept {
     return ChangeOne(Change::kInsertIfAbsent, KeyType::kInteger, hasher_(key));
   }
@@ -84,16 +84,16 @@ class ConcurrentFilter : public Queryable, public Changeable {
   bool InsertIfAbsent(T) = delete;
 
   // Adds the keys of another filter of the same kind, geometry and hash. Throws
-  // Error(kIncompatible), also for kinds that cannot be merged. Keys that are inserted into `other`
-  // during the call may be added or not.
+  // Error(kIncompatible) if the filters differ in these, or if the kind cannot be merged. May add
+  // or miss keys that are inserted into `other` during the call.
   void Merge(const Filter& other);
   void Merge(const ConcurrentFilter& other);
 
   // Copies the filter. The copy has every key whose insertion had returned when the call began.
-  // Throws Error(kOutOfMemory), std::bad_alloc, and Error(kReadOnly) after a move. The classes
-  // return a filter of their own class.
+  // Throws Error(kOutOfMemory), std::bad_alloc, and, after a move, Error(kReadOnly). The derived
+  // classes return a filter of the class that they wrap.
   AnyFilter Snapshot(const MemoryOptions& memory = {}) const { return MakeSnapshot(memory); }
-  // Saves a Snapshot, which takes the memory of a second filter during the call. Throws as Snapshot
+  // Saves a Snapshot, which needs memory for a second filter during the call. Throws like Snapshot
   // and Filter::Save.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
@@ -102,11 +102,11 @@ class ConcurrentFilter : public Queryable, public Changeable {
   ConcurrentFilter(ConcurrentFilter&&) noexcept = default;
   ConcurrentFilter& operator=(ConcurrentFilter&&) noexcept = default;
 
-  // The filter that is shared. It does not know its counts.
+  // The filter that is shared. Its own counts are out of date.
   virtual const Filter& plain() const noexcept = 0;
   virtual bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept = 0;
-  // Adds the keys of a filter that can be merged. If it is shared, `shared` has its counts, and
-  // otherwise is nullptr. Throws Error(kIncompatible) here.
+  // Adds the keys of a filter that can be merged. If that filter is shared, `shared` has its
+  // counts; otherwise `shared` is nullptr. This default throws Error(kIncompatible).
   virtual void MergeFrom(const Filter& other, const ConcurrentFilter* shared);
   virtual AnyFilter MakeSnapshot(const MemoryOptions& memory) const = 0;
 
@@ -125,15 +125,15 @@ class ConcurrentFilter : public Queryable, public Changeable {
   detail::KeyHasher hasher_;
 };
 
-// Erases one copy of the key of a hash, which is one made with hash(). Returns whether it was found
-// and erased. Throws Error(kUnsupported) if the filter cannot erase keys.
+// Erases one copy of the key with this hash, which was made with hash(). Returns whether a copy was
+// found and erased. Throws Error(kUnsupported) if the filter cannot erase keys.
 bool EraseHash(ConcurrentFilter& from, uint64_t hash);
 
-// Takes over a filter, without a copy. Throws Error(kUnsupported) for a kind that has no concurrent
+// Takes over a filter, without a copy. Throws Error(kUnsupported) for a kind without a concurrent
 // filter, Error(kReadOnly) for a filter that is read_only(), and std::bad_alloc.
 std::unique_ptr<ConcurrentFilter> MakeConcurrent(AnyFilter filter);
 
-// Throws Error(kUnsupported) for a kind that has no concurrent filter.
+// Throws Error(kUnsupported) for a kind without a concurrent filter.
 void RequireConcurrentKind(FilterKind kind);
 
 }  // namespace tamis

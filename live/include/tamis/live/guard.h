@@ -1,5 +1,5 @@
-// A filter in front of a cache and a database, which keeps requests for keys that do not exist from
-// both.
+// A filter in front of a cache and a database. It keeps requests for keys that do not exist away
+// from both.
 #ifndef TAMIS_LIVE_GUARD_H_
 #define TAMIS_LIVE_GUARD_H_
 
@@ -33,18 +33,18 @@
 namespace tamis {
 
 struct GuardOptions {
-  // A filter that is older lets all keys pass, as one does that is not there.
+  // A filter older than this is not used: all keys pass, as without a filter.
   std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
-  // How long a key that the database lacked is not asked for again, and how many keys that is kept
-  // of in all; 0: it is not. Whoever inserts keys without Insert is not seen for that long.
+  // How long a database miss is cached, and for how many keys in total; 0: not at all. A key
+  // inserted into the database without Insert may stay hidden for this long.
   std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);
   size_t max_negatives = 1 << 16;
-  LiveClock clock = {};  // of the former; empty: std::chrono::steady_clock
+  LiveClock clock = {};  // for both times; empty: std::chrono::steady_clock
 };
 
-// A base of exceptions of `load` that are about one call and not about the database, such as an
-// interrupt by the user. Only that call throws it. The calls that wait for its load begin again,
-// and one of them loads.
+// Base class for exceptions of `load` that concern one call and not the database, such as an
+// interrupt by the user. Only that call throws the exception. Other calls that wait for its load
+// begin again, and the first of them loads.
 struct LoadInterrupted {};
 
 namespace detail {
@@ -60,14 +60,14 @@ struct WaitsQuietly {
 // - If it answers "maybe", the guard queries the cache, then the database, and fills the cache. A
 //   database miss is cached for a short time, so that a false positive reaches it only once.
 // - If there is no usable filter, every key passes as for "maybe". A filter is not usable if its
-// file
-//   is missing, damaged or being loaded, if it is too old, or if it has only keys of another type
-//   (key_types(): numbers where strings are queried). It never counts as an empty filter.
+//   file is missing, damaged or being loaded, if it is too old, or if it has only keys of another
+//   type (key_types(): numbers where strings are queried). It never counts as an empty filter.
+//
 // If several calls need the same key from the database, one call loads it. The others share its
 // value or its exception, except for LoadInterrupted. The next call after an exception tries again.
 //
-// Key is what F has a function Contains for: an integer of 64 or 32 bits or a std::string. Value
-// can be copied. All functions are thread-safe, if those of the cache and the database are.
+// Key is a type that F::Contains accepts: an integer of 64 or 32 bits or a std::string. Value must
+// be copyable. All functions are thread-safe if the functions of the cache and the database are.
 template <typename Key, typename Value, typename F, typename Hash = TableHash>
 class CacheGuard {
  public:
@@ -88,11 +88,11 @@ class CacheGuard {
   CacheGuard(const CacheGuard&) = delete;
   CacheGuard& operator=(const CacheGuard&) = delete;
 
-  // The value of a key, or nothing. `cache` has Found Get(const Key&) and void Put(const Key&,
-  // const Value&); an exception of theirs is counted, and the key is then one that is not cached.
-  // `load` asks the database, Found(const Key&), and may throw what it likes. Neither may call the
-  // guard. `wait`, void(), is called every 50 ms while the call waits for the load of another call;
-  // an exception of it ends the call, and not the load.
+  // Returns the value of a key, or nothing if it does not exist. `cache` has Found Get(const Key&)
+  // and void Put(const Key&, const Value&). Their exceptions are counted, and the key then counts
+  // as not cached. `load`, a Found(const Key&), queries the database and may throw anything.
+  // Neither may call the guard. `wait`, a void(), is called every 50 ms while this call waits for
+  // the load of another call. An exception from `wait` ends this call, but not the load.
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   Found Get(const Key& key, Cache& cache, const Load& load, const Wait& wait = {}) {
     Trust trust = Trust::kNone;
@@ -116,11 +116,11 @@ class CacheGuard {
     return std::move(Fetch(std::span(&key, 1), trust, get, put, load_keys, wait)[0]);
   }
 
-  // The values of many keys, in their order. `cache` has std::vector<Found> Get(std::span<const
-  // Key>) and void Put(std::span<const std::pair<Key, Value>>), `load` is std::vector<Found>(
-  // std::span<const Key>). Each is called once, for the keys that are left. `load` is called again
-  // only for keys whose load by another call ended by LoadInterrupted. An exception from `load`
-  // ends the call without values. `wait` is as for Get.
+  // Returns the values of many keys, in the order of `keys`. `cache` has std::vector<Found>
+  // Get(std::span<const Key>) and void Put(std::span<const std::pair<Key, Value>>). `load` is a
+  // std::vector<Found>(std::span<const Key>). Each is called once, for the keys that remain. `load`
+  // is called again only for keys whose load by another call ended by LoadInterrupted. An exception
+  // from `load` ends the call without values. `wait` is as for Get.
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   std::vector<Found> GetMany(std::span<const Key> keys, Cache& cache, const Load& load,
                              const Wait& wait = {}) {
@@ -148,23 +148,23 @@ class CacheGuard {
     return found;
   }
 
-  // Inserts keys into the filter, then calls `commit`, and returns its result. `commit` inserts the
-  // keys into the database and must return when they are there. Rebuilt filters have the keys too.
-  // After this function returns or throws, no call reports the keys as missing.
+  // Inserts keys into the filter, then calls `commit`, and returns its result. `commit` must insert
+  // the keys into the database before it returns. Filters of rebuilds have the keys too. After this
+  // function returns or throws, no call reports the keys as missing.
   //
-  // The caller must drop values of these keys from the cache. That includes values put there by a
-  // load that began before the commit.
+  // The caller must drop values of these keys from the cache, including values stored by a load
+  // that began before the commit.
   //
-  // Throws Error(kInvalidArgument) without a commit if the filter has no room, and
-  // Error(kIncompatible) if it has only keys of another type. Throws what `commit` throws. The keys
-  // then stay in the filter until the next rebuild, because the database may have them anyway.
-  // After repeated failures, an erasable filter keeps one copy of such a key. Therefore the key
-  // must not be erased while another row of the database has it. Check input from strangers before
-  // the database refuses it, or they can fill the filter.
+  // Throws Error(kInvalidArgument) without a commit if the filter is full, and
+  // Error(kIncompatible) if it has only keys of another type. Throws any exception of `commit`. In
+  // that case the keys stay in the filter until the next rebuild, because the database may have
+  // them anyway. After repeated failures, an erasable filter keeps one copy of such a key.
+  // Therefore the key must not be erased while another row of the database has it. Check untrusted
+  // input before the database rejects it; otherwise it can fill the filter.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
     typename Live<F>::ChangeScope change(live_, /*may_erase=*/false);
-    uint64_t generation = 0;         // none
+    uint64_t generation = 0;         // 0: none
     std::vector<uint32_t> erasures;  // see EraseTally
     {
       const Snapshot<F> snapshot = live_.Read();
@@ -176,13 +176,13 @@ class CacheGuard {
       }
     }
     const size_t inserted = change.Insert(Keys(keys));
-    // To ask whether it has them is not enough: it may have a fingerprint like theirs, of another
-    // key, which may be erased.
+    // A query of the filter would not be enough: the filter may contain an equal fingerprint of
+    // another key, which may be erased.
     if (generation != 0 && inserted != keys.size()) {
       throw Error(ErrorCode::kInvalidArgument,
                   "the filter has no room for a key that is to be inserted");
     }
-    const FenceAtEnd fence(*this, keys);  // also if it throws: it may have committed all the same
+    const FenceAtEnd fence(*this, keys);  // even if commit() throws, because it may have committed
     const CopiesAtEnd copies{*this, keys, erasures, generation, change};
     return commit();
   }
@@ -191,7 +191,7 @@ class CacheGuard {
     return Insert(std::span(&key, 1), commit);
   }
 
-  // To be called when a key has come into the database, and into the filter, in another way.
+  // Call this after a key was inserted into the database and the filter in another way.
   void Forget(const Key& key) noexcept { ShardOf(key).Fence(key); }
 
   GuardStats stats() {
@@ -209,7 +209,7 @@ class CacheGuard {
  private:
   using Shard = detail::GuardShard<Key, Value, Hash>;
 
-  // A flight, and the key of the batch that is aboard.
+  // A flight, and the index of the key of the batch that waits for it.
   struct Passenger {
     size_t index;
     typename Shard::FlightPointer flight;
@@ -246,7 +246,7 @@ class CacheGuard {
 
   static constexpr size_t kShards = 16;
 
-  // Whether the filter is asked, and why not.
+  // Whether the filter is queried, and if not, the reason.
   enum class Trust : uint8_t { kNone, kTooOld, kOtherType, kKnown };
 
   Trust TrustIn(const Snapshot<F>& snapshot) const {
@@ -269,7 +269,7 @@ class CacheGuard {
     return {};
   }
 
-  // True also of a filter that does not say what its keys are.
+  // Returns true also for a filter without key_types().
   static bool AdmitsKeys(const Snapshot<F>& snapshot) {
     if constexpr (requires { snapshot->key_types(); }) return snapshot->key_types().Admit(Form());
     return true;
@@ -289,7 +289,7 @@ class CacheGuard {
     return shards_[(uint64_t{Hash()(key)} * 0x9E3779B97F4A7C15) >> 60];
   }
 
-  // Notes copies of keys whose commit has ended. `erasures` are those before they were inserted.
+  // Notes copies of keys whose commit has ended. `erasures` are the counters before the insertion.
   void NoteCopies(std::span<const Key> keys, std::span<const uint32_t> erasures,
                   uint64_t generation, typename Live<F>::ChangeScope& change,
                   bool failed) noexcept requires ConcurrentlyErasable<F> {
@@ -297,7 +297,7 @@ class CacheGuard {
     try {
       const Snapshot<F> snapshot = live_.Read();
       if (snapshot.generation() != generation) return;
-      // The database may lack a key already that is yet to be erased from the filter.
+      // The database may already lack a key that is still to be erased from the filter.
       const bool may_be_erased = live_.may_erase_ != 0;
       const std::vector<uint32_t> now = live_.erasures_.Of(Keys(keys), snapshot->hash());
       if (!failed) return failed_commits_.Succeeded(keys, erasures, now, generation);
@@ -306,11 +306,11 @@ class CacheGuard {
       change.TakeBack(Keys(surplus), generation);
       // If another copy was erased meanwhile, it may have been the last one.
       if (live_.erasures_.Of(Keys(keys), snapshot->hash()) != now) change.Insert(Keys(surplus));
-    } catch (...) {  // without memory they stay until the next rebuild
+    } catch (...) {  // without memory, the copies stay until the next rebuild
     }
   }
 
-  // The values of keys that have passed the filter.
+  // Returns the values of keys that have passed the filter.
   template <typename CacheGet, typename CachePut, typename Load, typename Wait>
   std::vector<Found> Fetch(std::span<const Key> keys, Trust trust, const CacheGet& cache_get,
                            const CachePut& cache_put, const Load& load, const Wait& wait) {
@@ -327,8 +327,8 @@ class CacheGuard {
     return values;
   }
 
-  // Sets the values of the keys at the indices `left`, by loads of this call and of others. Returns
-  // the indices of keys whose loads by other calls were interrupted.
+  // Sets the values of the keys at the indices `left`, from loads of this call and of other calls.
+  // Returns the indices of keys whose loads by other calls were interrupted.
   template <typename CachePut, typename Load, typename Wait>
   std::vector<size_t> LoadOrShare(std::span<const Key> keys, std::span<const size_t> left,
                                   bool known, const CachePut& cache_put, const Load& load,
@@ -354,12 +354,12 @@ class CacheGuard {
         Land(keys[passenger.index], passenger.flight, /*lacking=*/false);
         try {
           passenger.flight->landing.set_exception(std::current_exception());
-        } catch (const std::future_error&) {  // it had landed
+        } catch (const std::future_error&) {  // it had landed already
         }
       }
       throw;
     }
-    // Only now, or two batches might wait for each other.
+    // Waits only after its own loads have landed; otherwise two batches could wait for each other.
     std::vector<size_t> interrupted;
     for (const Passenger& passenger : others) {
       Await(passenger.flight->result, wait);
@@ -397,7 +397,7 @@ class CacheGuard {
   std::vector<Found> Cached(std::span<const Key> keys, const CacheGet& get) {
     try {
       std::vector<Found> values = get(keys);
-      if (values.size() != keys.size()) {  // of which keys they are is not known
+      if (values.size() != keys.size()) {  // their keys are unknown
         counters_.Add(&GuardStats::cache_failures);
         return std::vector<Found>(keys.size());
       }
@@ -409,7 +409,8 @@ class CacheGuard {
     }
   }
 
-  // Throws what `load` does, with nothing landed. What follows that throws nothing: all land.
+  // Throws the exceptions of `load`, with no flight landed. After `load` nothing throws: all
+  // flights land.
   template <typename CachePut, typename Load>
   void LoadMine(std::span<const Key> keys, bool known, std::span<const Passenger> mine,
                 const CachePut& cache_put, const Load& load, std::span<Found> values) {
@@ -422,7 +423,7 @@ class CacheGuard {
                   detail::StrCat("the database was asked for ", asked.size(), " keys, and gave ",
                                  loaded.size(), " values"));
     }
-    // The cache first: who then finds the flight gone finds the value there.
+    // Fills the cache first: a call that then finds the flight gone finds the value in the cache.
     Fill(asked, loaded, cache_put);
     for (size_t i = 0; i < mine.size(); ++i) {
       const bool lacking = !loaded[i].has_value();

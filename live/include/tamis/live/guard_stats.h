@@ -1,4 +1,4 @@
-// What a CacheGuard has counted.
+// Counters of a CacheGuard.
 #ifndef TAMIS_LIVE_GUARD_STATS_H_
 #define TAMIS_LIVE_GUARD_STATS_H_
 
@@ -13,25 +13,27 @@
 namespace tamis {
 
 struct GuardStats {
-  // Keys that were asked for, each in one of the next two.
-  uint64_t blocked = 0;     // the filter said no: neither cache nor database were asked
-  uint64_t passed = 0;      // it said maybe, or was not to be had
-  uint64_t unknown = 0;     // of these: there was none, it was too old, or the next
-  uint64_t other_type = 0;  // of these: it had only keys of another type
-  // What became of those that passed; the rest, `loads`, were asked of the database.
+  // Number of queried keys. Each key counts in one of the next two.
+  uint64_t blocked = 0;  // the filter answered no: neither the cache nor the database was queried
+  uint64_t passed = 0;   // the filter answered maybe, or no filter was usable
+  uint64_t unknown =
+      0;  // of `passed`: the filter did not exist, was too old, or had other key types
+  uint64_t other_type = 0;  // of `unknown`: the filter had only keys of another type
+  // How the keys that passed were answered. The database was queried for the rest, `loads`.
   uint64_t cache_hits = 0;
-  uint64_t negative_hits = 0;  // the database lacked them a short time ago
-  uint64_t coalesced = 0;      // another call was already asking for the key, and shared its answer
+  uint64_t negative_hits = 0;  // keys of a cached database miss
+  uint64_t coalesced = 0;      // another call was loading the key and shared its result
   uint64_t loads = 0;
-  uint64_t false_positives = 0;  // of the loads: the filter said maybe, and the database lacked it
-  uint64_t load_failures = 0;    // of the loads: the database threw
-  uint64_t cache_failures = 0;   // calls of the cache that threw: a key then counts as not cached
-  uint64_t negatives = 0;        // keys that are now known to be lacking
+  uint64_t false_positives =
+      0;  // of `loads`: the filter answered maybe, and the database lacked the key
+  uint64_t load_failures = 0;   // of `loads`: the database threw
+  uint64_t cache_failures = 0;  // cache calls that threw; their keys count as not cached
+  uint64_t negatives = 0;       // keys whose database miss is cached now
 
-  // Of the filter, when this was asked for.
-  bool known = false;  // whether it is there, not too old, and has keys of the type asked for
-  std::optional<Failure> failure;  // why not
-  uint64_t generation = 0;         // 0: there is none
+  // State of the filter at the time of the call.
+  bool known = false;  // whether it exists, is not too old, and has keys of the queried type
+  std::optional<Failure> failure;  // the reason if not
+  uint64_t generation = 0;         // 0: no filter yet
   std::chrono::nanoseconds age{};
 };
 
@@ -40,8 +42,8 @@ struct NamedGuardStats {
   GuardStats stats;
 };
 
-// The counters of the guards of a process as text for Prometheus (its exposition format, version
-// 0.0.4), each with the label guard="NAME".
+// Formats the counters of the guards of a process for Prometheus (text exposition format, version
+// 0.0.4). Each counter has the label guard="NAME".
 std::string PrometheusText(const std::vector<NamedGuardStats>& guards);
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// A filter that is replaced while threads ask it and change it.
+// A filter that is replaced while threads query and change it.
 #ifndef TAMIS_LIVE_LIVE_H_
 #define TAMIS_LIVE_LIVE_H_
 
@@ -30,9 +30,9 @@
 
 namespace tamis {
 
-// A reader's pointer to the filter of the moment at which it was taken. It does not see keys that
-// are inserted into later filters. Take one for a batch of work, and drop it then: the filter is
-// freed by the thread that drops the last pointer to it.
+// A reader's pointer to the filter that was current when the snapshot was taken. It does not see
+// keys that are inserted into later filters. Take one snapshot per batch of work, then drop it: the
+// thread that drops the last pointer to a filter frees the filter.
 template <typename F>
 class Snapshot {
  public:
@@ -42,15 +42,16 @@ class Snapshot {
       : generation_(std::move(generation)) {}
 
   explicit operator bool() const noexcept { return generation_ != nullptr; }
-  // The filter; of Live<AnyFilter> that in the AnyFilter. Not of none.
+  // The filter; for Live<AnyFilter>, the filter in the AnyFilter. Must not be called without a
+  // filter.
   const detail::Asked<F>& operator*() const noexcept {
     return detail::AskedOf(generation_->filter);
   }
   const detail::Asked<F>* operator->() const noexcept { return &**this; }
 
-  // Which it is, counted from 1; 0 if there is none.
+  // Number of the generation, counted from 1; 0 without a filter.
   uint64_t generation() const noexcept { return generation_ ? generation_->number : 0; }
-  // See Live::Publish; 0 if there is none.
+  // Age of the filter, see Live::Publish; 0 without a filter.
   std::chrono::nanoseconds age() const {
     if (!generation_) return {};
     return detail::AgeOf(generation_->as_of, generation_->clock);
@@ -65,76 +66,85 @@ class CacheGuard;
 
 struct LiveOptions {
   LiveClock clock = {};  // empty: std::chrono::steady_clock
-  // Of a ConcurrentlyChangeable filter: the hash of the first one. The following ones have that of
-  // the one before.
+  // If F is ConcurrentlyChangeable: the hash of the first filter. Each further filter must have the
+  // hash of the filter before it.
   HashSpec hash = {};
 };
 
-// The filter of the moment. Any number of threads read it, at the cost of a pointer for each batch;
-// a new one is made aside and put in place whole, and the old one is freed when its last reader has
-// let go of it. All functions are thread-safe.
+// Holds the current filter and replaces it. Any number of threads read it, at the cost of copying
+// one pointer per batch. A new filter is built separately and replaces the old one in one step. The
+// old filter is freed when its last reader drops it. All functions are thread-safe.
 //
-// F is any filter that can be moved, or AnyFilter. Replacing it is one step for all threads: once
-// any of them has read a generation, none reads an earlier one.
+// F is any filter that can be moved, or AnyFilter. A replacement is one step for all threads: once
+// any thread has read a generation, no thread reads an earlier one.
 //
-// If F is ConcurrentlyChangeable, keys can be inserted meanwhile, and erased if it is
-// ConcurrentlyErasable. None is lost by Rebuild, which records them, if
-// - a key is in what the source reads before Insert is called, or both are done within one
+// If F is ConcurrentlyChangeable, keys can be inserted at any time, and erased if F is
+// ConcurrentlyErasable. Rebuild records these changes. It loses none if
+// - a key is in the data that the source reads before Insert is called, or both happen within one
 //   ChangeScope, in any order;
-// - Erase is called before the source loses the key, or both are done within one ChangeScope.
+// - Erase is called before the source loses the key, or both happen within one ChangeScope.
 template <typename F>
 class Live {
  public:
   class ChangeScope;
 
-  // Throws Error(kInvalidArgument) for a hash that there is none of.
+  // Throws Error(kInvalidArgument) for an invalid hash.
   explicit Live(LiveOptions options = {}) : options_(std::move(options)) {
     HashKeys({}, options_.hash, {});
   }
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
-  // Waits for the end of a rebuild that is still running: one whose RebuildJob was destroyed by a
-  // callback of its own.
+  // Waits for a rebuild that is still running because a callback of the rebuild destroyed its
+  // RebuildJob.
   ~Live() { state_.AwaitRebuild(); }
 
-  // The filter of the moment, or none before the first. Locks for as long as it takes to copy a
-  // pointer, which few other readers wait for.
+  // Returns the current filter, or none before the first. Holds a lock, which few readers share,
+  // while it copies a pointer.
   Snapshot<F> Read() const { return Snapshot<F>(current_.Get()); }
 
-  // Puts a filter in place. `age` is how long ago its maker knew all keys, as age() counts on from
-  // there. Returns its generation. Throws Error(kInvalidArgument) for a negative age and for a
-  // filter that was moved from, Error(kBusy) while a rebuild is running, and std::bad_alloc, with
-  // the old one left in place.
+  // Replaces the filter. `age` is how long ago the filter was complete; age() starts from there.
+  // Returns the generation of the filter. Throws Error(kInvalidArgument) for a negative age or a
+  // moved-from filter, Error(kBusy) while a rebuild is running, and std::bad_alloc. After an
+  // exception, the old filter stays in place.
   //
-  // Changes of the filter that it replaces are not carried over: for that there is Rebuild.
+  // Does not carry over changes of the old filter; Rebuild does.
   uint64_t Publish(F filter, std::chrono::nanoseconds age = {});
 
-  // Makes a new filter of `source` on the calling thread, and publishes it. Returns its generation.
-  // Its age counts from the beginning of the rebuild.
+  // Builds a new filter from `source` on the calling thread, and publishes it. Returns its
+  // generation. The age of the filter counts from the start of the rebuild.
   //
-  // What is inserted meanwhile goes into the old filter, and is recorded and inserted into the new
-  // one before that is published; Insert waits for the last of this. What is erased meanwhile goes
-  // from the old one. From the new one it goes only if the source opens a snapshot, and only if its
-  // ChangeScope was opened after that (an Erase without one is one): only then the source is known
-  // to have had the key, and to erase a key that a filter never had takes out another one. Else it
-  // stays in the new filter, which answers "maybe" for it until the next rebuild, and needs room
-  // for it.
+  // Keys inserted during the rebuild go into the old filter, and are recorded. Before the new
+  // filter is published, the recorded keys are inserted into it. Insert waits for the last part of
+  // this. Keys erased during the rebuild are erased from the old filter. They are erased from the
+  // new filter only if
+  // - the source opens a snapshot, and
+  // - the ChangeScope of the erasure was opened after that (an Erase outside a scope has its own).
   //
-  // The new filter must have the hash of the old one, or LiveOptions::hash if there is none, if F
-  // is ConcurrentlyChangeable.
+  // Only then is the source known to have had the key, and erasing a key that a filter never had
+  // removes another key. Otherwise the key stays in the new filter until the next rebuild: the
+  // filter needs room for it and answers "maybe" for it.
   //
-  // Throws Error(kBusy) if a rebuild is running already, Error(kInvalidArgument) for options out of
-  // range, a filter that was moved from or keys that find no room in the new one,
-  // Error(kIncompatible) for another hash, Error(kOutOfMemory) for more changes than may be
-  // recorded, Error(kCancelled) if `stop` is requested, and whatever the source does. Then the old
-  // filter goes on serving, nothing is lost, and status() says so. Must not be called within a
-  // ChangeScope of the same thread, which it would wait for.
+  // If F is ConcurrentlyChangeable, the new filter must have the hash of the old one, or
+  // LiveOptions::hash if it is the first.
+  //
+  // Must not be called within a ChangeScope of the same thread, because it would wait for that
+  // scope. Throws
+  // - Error(kBusy) if a rebuild is already running;
+  // - Error(kInvalidArgument) for options out of range, for a moved-from filter, or if the new
+  //   filter has no room for the recorded keys;
+  // - Error(kIncompatible) for another hash;
+  // - Error(kOutOfMemory) for more changes than RebuildOptions::max_recorded or memory allow;
+  // - Error(kCancelled) if `stop` is requested;
+  // - any exception of the source.
+  //
+  // After an exception the old filter keeps serving, and no change is lost. status() reports every
+  // failure except kBusy.
   uint64_t Rebuild(const RebuildSource<F>& source, const RebuildOptions& options = {},
                    const std::stop_token& stop = {}) {
     return Run(source, options, stop, detail::RebuildTurn(state_));
   }
 
-  // The same on a thread of its own. Error(kBusy) is thrown here, the rest by RebuildJob::Wait.
+  // Runs Rebuild on a new thread. Throws Error(kBusy); RebuildJob::Wait throws all other errors.
   RebuildJob StartRebuild(RebuildSource<F> source, RebuildOptions options = {}) {
     auto run = [this, source = std::move(source), options = std::move(options),
                 turn = detail::RebuildTurn(state_)](const std::stop_token& stop) mutable {
@@ -143,15 +153,16 @@ class Live {
     return RebuildJob(std::packaged_task<uint64_t(std::stop_token)>(std::move(run)));
   }
 
-  // A change of the filter and of what rebuilds read, such as a database: a rebuild sees both or
-  // neither, if one is held from before the first to after the second, the commit. A rebuild waits
-  // for those that are open when it begins, so they should be short.
+  // Opens a scope for a change of both the filter and the data that rebuilds read, such as a
+  // database. Rebuilds see both changes or neither if the scope is open from before the first
+  // change until after the second one, the commit. A rebuild waits for scopes that are open when it
+  // begins, so keep them short.
   [[nodiscard]] ChangeScope BeginChange() requires ConcurrentlyChangeable<F> {
     return ChangeScope(*this);
   }
 
-  // Insert keys into the filter of the moment, or erase them. Return for how many that did it; 0 if
-  // there is no filter yet. Nulls are no keys.
+  // Insert keys into the current filter, or erase them. Return the number of keys inserted or
+  // erased; 0 before the first filter. Nulls are ignored.
   size_t Insert(const Keys& keys) requires ConcurrentlyChangeable<F> {
     return BeginChange().Insert(keys);
   }
@@ -170,7 +181,7 @@ class Live {
     return status;
   }
 
-  // For those who make filters in ways of their own: makes status() say that one came to nothing.
+  // For code that builds filters in its own way: reports in status() that an attempt failed.
   void NoteFailure(const std::exception_ptr& exception) noexcept { state_.NoteFailure(exception); }
 
  private:
@@ -182,7 +193,8 @@ class Live {
                const std::stop_token& stop, detail::RebuildTurn turn);
   uint64_t BuildAndPublish(const RebuildSource<F>& source, const RebuildOptions& options,
                            const std::stop_token& stop);
-  // By one thread at a time: who publishes, or the rebuild. `old` becomes the one that is replaced.
+  // Only one thread at a time may call this: a publisher or the rebuild. Sets `old` to the filter
+  // that was replaced.
   uint64_t PutInPlace(F filter, std::chrono::steady_clock::time_point as_of,
                       std::shared_ptr<Generation>& old);
 
@@ -194,7 +206,7 @@ class Live {
   detail::LiveState state_;
   detail::ChangeLog log_;
   detail::EraseTally erasures_;
-  std::atomic<uint64_t> may_erase_ = 0;  // scopes that are open, without those of guards
+  std::atomic<uint64_t> may_erase_ = 0;  // open scopes, except scopes of guards
   detail::StripedPointer<Generation> current_;
 };
 
@@ -209,7 +221,7 @@ class [[nodiscard]] Live<F>::ChangeScope {
     live_.log_.CloseScope(epoch_);
   }
 
-  // As those of Live.
+  // See the functions of Live.
   size_t Insert(const Keys& keys);
   size_t Erase(const Keys& keys) requires ConcurrentlyErasable<F> {
     const detail::ChangeLog::Passage passage(live_.log_);
@@ -229,8 +241,9 @@ class [[nodiscard]] Live<F>::ChangeScope {
   template <typename Key, typename Value, typename G, typename Hash>
   friend class CacheGuard;
 
-  // Erases keys that this scope inserted when `generation` was the filter of the moment. Does
-  // nothing if it is not any more, or if a rebuild is running, whose filter may have them too.
+  // Erases keys that this scope inserted while `generation` was current. Does nothing if the
+  // generation is no longer current, or if a rebuild is running, because its filter may have the
+  // keys too.
   void TakeBack(const Keys& keys, uint64_t generation) requires ConcurrentlyErasable<F> {
     const detail::ChangeLog::Passage passage(live_.log_);
     const auto present = live_.current_.Get();
@@ -262,7 +275,7 @@ size_t Live<F>::ChangeScope::Insert(const Keys& keys) {
     detail::ForEachKey(keys, hash_of, [&](const Keys& key, uint64_t hash) {
       inserted += live_.log_.InsertInOrder(hash, keys.key_type(), [&] { return insert(key); });
     });
-  } else {  // in whatever order: what is inserted stays
+  } else {  // in any order, because inserted keys stay
     inserted = insert(keys);
     live_.log_.RecordInserts(keys, hash_of);
   }
@@ -271,7 +284,7 @@ size_t Live<F>::ChangeScope::Insert(const Keys& keys) {
 
 template <typename F>
 uint64_t Live<F>::Publish(F filter, std::chrono::nanoseconds age) {
-  std::shared_ptr<Generation> old;  // goes after the locks
+  std::shared_ptr<Generation> old;  // freed after the locks are released
   const auto publishing = state_.LockForPublication();
   if (age.count() < 0) {
     throw Error(ErrorCode::kInvalidArgument, detail::StrCat("the age of a filter is ", age.count(),
@@ -297,7 +310,7 @@ uint64_t Live<F>::PutInPlace(F filter, std::chrono::steady_clock::time_point as_
 template <typename F>
 uint64_t Live<F>::Run(const RebuildSource<F>& source, const RebuildOptions& options,
                       const std::stop_token& stop, detail::RebuildTurn turn) {
-  const detail::RebuildTurn running(std::move(turn));  // until all that it does has ended
+  const detail::RebuildTurn running(std::move(turn));  // until everything else has ended
   try {
     const uint64_t number = BuildAndPublish(source, options, stop);
     state_.NoteSuccess();
@@ -317,7 +330,7 @@ uint64_t Live<F>::BuildAndPublish(const RebuildSource<F>& source, const RebuildO
   if (options.max_recorded == 0) {
     throw Error(ErrorCode::kInvalidArgument, "max_recorded is 0; allowed: at least 1");
   }
-  std::shared_ptr<Generation> old;  // goes when changes are recorded no more, nor wait
+  std::shared_ptr<Generation> old;  // freed when changes are no longer recorded and no longer wait
   const detail::Recording recording(log_, options.max_recorded);
   RebuildContext context(state_, options, stop, [this] { log_.RequireWhole(); });
   log_.AwaitEarlierScopes(stop);

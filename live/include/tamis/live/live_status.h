@@ -1,4 +1,4 @@
-// What a live filter says of itself.
+// The status of a live filter.
 #ifndef TAMIS_LIVE_LIVE_STATUS_H_
 #define TAMIS_LIVE_LIVE_STATUS_H_
 
@@ -13,34 +13,35 @@
 
 namespace tamis {
 
-// What ages are counted by. One that goes backwards makes nothing negative: ages are then 0. Called
-// by several threads at a time, for as long as any of them has a Snapshot; must not throw.
+// A clock for ages. If it goes backwards, ages are 0, never negative. Several threads call it at
+// the same time, for as long as any of them has a Snapshot. It must not throw.
 using LiveClock = std::function<std::chrono::steady_clock::time_point()>;
 
-// An exception, for those who were not there to catch it.
+// Describes an exception to code that did not catch it.
 struct Failure {
   std::string text;
-  std::optional<ErrorCode> code;  // none for exceptions that are not an Error; see FailureOf
+  std::optional<ErrorCode> code;  // empty if the exception is not an Error; see FailureOf
 };
 
-// What an exception says: of an Error its code, of std::bad_alloc kOutOfMemory.
+// Describes an exception. The code is the code of the Error, or kOutOfMemory for std::bad_alloc.
 Failure FailureOf(const std::exception_ptr& exception);
 
-// How far a rebuild is, as its source has told.
+// Progress of a rebuild, as reported by its source.
 struct RebuildProgress {
   uint64_t done = 0;   // keys
-  uint64_t total = 0;  // keys; 0 if that is not known
+  uint64_t total = 0;  // keys; 0 if unknown
 };
 
 struct LiveStatus {
-  uint64_t generation = 0;         // of the filter that serves; 0 if there is none yet
-  std::chrono::nanoseconds age{};  // of what it knows, see Live::Publish; 0 if there is none yet
+  uint64_t generation = 0;  // number of the current filter; 0 before the first
+  std::chrono::nanoseconds
+      age{};  // age of the current filter, see Live::Publish; 0 before the first
   bool rebuilding = false;
-  RebuildProgress progress;        // of the rebuild that is running, else of the last one
-  uint64_t recorded = 0;           // keys whose changes wait to be replayed by it
-  uint64_t skipped_erases = 0;     // keys whose erasures it, or the last one, does not replay
-  uint64_t failures = 0;           // attempts to get a new filter that came to nothing
-  std::optional<Failure> failure;  // of the last attempt, if that did
+  RebuildProgress progress;     // of the running rebuild, otherwise of the last one
+  uint64_t recorded = 0;        // changes that the running rebuild has still to replay
+  uint64_t skipped_erases = 0;  // keys whose erasures the running or last rebuild does not replay
+  uint64_t failures = 0;        // failed rebuilds and calls of Live::NoteFailure
+  std::optional<Failure> failure;  // of the last attempt, if it failed
 };
 
 }  // namespace tamis

@@ -1,4 +1,4 @@
-// Rebuilding a live filter: what makes the new one, how it is told to stop, and how far it is.
+// Rebuilding a live filter: the source of the new filter, its cancellation and its progress.
 #ifndef TAMIS_LIVE_REBUILD_H_
 #define TAMIS_LIVE_REBUILD_H_
 
@@ -16,11 +16,11 @@
 namespace tamis {
 
 struct RebuildOptions {
-  // Keys that may be changed between the rebuild's beginning and the last step before its filter
-  // is published, each of which takes 8 bytes and a bit. One more, and the rebuild fails with
-  // Error(kOutOfMemory). Must not be 0.
+  // Maximum number of changes that are recorded during a rebuild and not yet replayed. A key that
+  // changes twice counts twice. Each change takes 8 bytes and one bit. One more change makes the
+  // rebuild fail with Error(kOutOfMemory). Must not be 0.
   uint64_t max_recorded = uint64_t{1} << 24;
-  // Called by the rebuilding thread whenever the source tells how far it is. What it throws ends
+  // Called by the rebuilding thread whenever the source reports progress. An exception from it ends
   // the rebuild.
   std::function<void(const RebuildProgress&)> on_progress = {};
 };
@@ -29,17 +29,18 @@ namespace detail {
 class LiveState;
 }  // namespace detail
 
-// What a source is handed: how it tells how far it is, and learns that it should stop. To be used
-// by one thread.
+// Passed to the source, which reports its progress here and learns whether it should stop. Must be
+// used by one thread only.
 class RebuildContext {
  public:
-  // How many keys there will be, if the source knows.
+  // Sets the total number of keys, if the source knows it.
   void SetTotal(uint64_t keys);
-  // So many more keys are done. Throws Error(kCancelled) if the rebuild has been cancelled, and
-  // Error(kOutOfMemory) if more keys have been changed meanwhile than it may record: there is no
-  // use in going on then. Also throws what on_progress does.
+  // Reports that `keys` more keys are done. Throws
+  // - Error(kCancelled) if the rebuild was cancelled;
+  // - Error(kOutOfMemory) if the rebuild cannot succeed any more, because changes went unrecorded;
+  // - any exception of on_progress.
   void Advance(uint64_t keys);
-  // For code that stops in ways of its own; a filter that it returns is not published.
+  // For code that stops in its own way. A filter that it returns after a stop is not published.
   const std::stop_token& stop() const noexcept { return stop_; }
 
  private:
@@ -61,33 +62,34 @@ class RebuildContext {
   std::function<void()> require_whole_;
 };
 
-// What a new filter is made from: a function that returns it, or two.
+// The source of a new filter: a function that returns it, and optionally one that opens a snapshot.
 template <typename F>
 struct RebuildSource {
-  // Reads the keys and returns the filter. May save it, too: what it throws, as for a full disk,
-  // ends the rebuild, and the old filter goes on serving.
+  // Reads the keys and returns the filter. It may save the filter too. An exception, such as for a
+  // full disk, ends the rebuild, and the old filter keeps serving.
   std::function<F(RebuildContext&)> build;
-  // Opens the snapshot that `build` reads. Called once, when changes are already recorded, and
-  // those under way before that have ended. Only with a snapshot are keys erased from the new
-  // filter that were erased meanwhile; see Live::Rebuild.
+  // Opens the snapshot that `build` reads. Called once, when changes are already recorded and all
+  // changes from before that have ended. Keys erased during the rebuild are erased from the new
+  // filter only if there is a snapshot; see Live::Rebuild.
   std::function<void()> open_snapshot = {};
 };
 
-// A rebuild on a thread of its own. Must not outlive the Live.
+// A rebuild on its own thread. Must not outlive the Live.
 class [[nodiscard]] RebuildJob {
  public:
   RebuildJob(RebuildJob&&) noexcept = default;
   RebuildJob& operator=(RebuildJob&&) noexcept = default;
-  // Cancels it, and waits for its end; but not on its own thread, where the source or a callback
-  // may destroy it: then the destructor of the Live waits.
+  // Cancels the rebuild and waits for its end. If the source or a callback destroys the job on the
+  // thread of the rebuild, the destructor of the Live waits instead.
   ~RebuildJob() = default;
 
-  // Asks it to stop: at the source's next Advance, and at the latest before it would publish.
+  // Requests a stop. The rebuild stops at the next Advance of its source, or before it would
+  // publish.
   void Cancel() noexcept { worker_.RequestStop(); }
   bool done() const;
-  // Waits for its end. Returns the number of the generation that it has published, or throws what
-  // has ended it. Throws Error(kInvalidArgument) when it is called again, by the source or a
-  // callback of the rebuild itself, or in a child of fork.
+  // Waits for the end of the rebuild. Returns the number of the published generation, or throws the
+  // exception that ended the rebuild. Throws Error(kInvalidArgument) on a second call, when called
+  // by the source or a callback of the rebuild itself, and in a child of fork.
   uint64_t Wait();
 
  private:
@@ -96,10 +98,10 @@ class [[nodiscard]] RebuildJob {
 
   using Task = std::packaged_task<uint64_t(std::stop_token)>;
 
-  // Throws std::system_error if there can be no thread.
+  // Throws std::system_error if no thread can be started.
   explicit RebuildJob(Task task) : RebuildJob(std::make_shared<Task>(std::move(task))) {}
-  // The future once there is a thread: a task that goes before it ran has to tell its future, which
-  // takes memory, and ends the process where there is none.
+  // Gets the future only after the thread has started. A task that is destroyed before it ran
+  // stores an exception in its future. That needs memory, and ends the process if it runs out.
   explicit RebuildJob(const std::shared_ptr<Task>& task)
       : worker_([task](const std::stop_token& stop) { (*task)(stop); }) {
     result_ = task->get_future();

@@ -1,4 +1,4 @@
-// A live filter that comes from a file, which another process replaces.
+// A live filter that is loaded from a file, which another process replaces.
 #ifndef TAMIS_LIVE_WATCH_H_
 #define TAMIS_LIVE_WATCH_H_
 
@@ -21,32 +21,32 @@ namespace tamis {
 
 template <typename F>
 struct WatchOptions {
-  // From one look at the file to the next; more than 0.
+  // Time from one check of the file to the next; must be more than 0.
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
-  // Of F::Load, or of Open for AnyFilter.
+  // Options for F::Load, or for Load if F is AnyFilter.
   LoadOptions load_options = {};
-  // What takes their place, to map the file for example. Has to verify the file.
+  // Replaces F::Load or Load, for example to map the file. Must verify the file.
   std::function<F(const std::filesystem::path&)> load = {};
 };
 
-// Publishes a file in a Live whenever there is another one under that name, as Save puts there by
-// renaming. It is loaded and verified first; a damaged one is not published, and the old filter
-// serves until there is a better one. The age of the filter counts from when the file was written.
+// Publishes a file in a Live whenever another file appears under its name, as Save replaces a file
+// by renaming. The file is loaded and verified first. A damaged file is not published, and the old
+// filter keeps serving. The age of the filter counts from the time when the file was written.
 //
-// The file is told from the one before by device, inode, length, time of writing and the checksum
-// in its header, so one that comes within a tick of the file system's clock is seen, too. One that
-// is damaged is read thrice, and then again when it changes; one that cannot be read, or cannot be
-// published because a rebuild is running, is tried at each look. All of this is in status(), and
-// failures are in that of the Live.
+// A change is detected by device, inode, length, time of writing and the checksum in the header.
+// Therefore even two files within one tick of the file system's clock are distinguished. A damaged
+// file is read three times, and then again only after it has changed. A file that cannot be read,
+// or cannot be published because a rebuild is running, is tried at every check. status() reports
+// all of this, and the status of the Live reports failures.
 //
-// Looks on a thread of its own, at first in the constructor. All functions are thread-safe. Must
-// not outlive the Live. While a file is loaded there is memory for two filters.
+// Checks the file first in the constructor, and then on its own thread. All functions are
+// thread-safe. Must not outlive the Live. Loading a file needs memory for two filters.
 template <typename F>
 class Watch {
  public:
-  // A file that is missing or damaged is no error: see status(). A relative path is one of the
-  // working directory of this moment. Throws Error(kInvalidArgument) for an interval out of range,
-  // std::system_error if there can be no thread.
+  // A missing or damaged file is not an error: see status(). A relative path refers to the current
+  // working directory of this call. Throws Error(kInvalidArgument) for an interval out of range,
+  // and std::system_error if no thread can be started.
   Watch(Live<F>& live, const std::filesystem::path& path, WatchOptions<F> options = {})
       : watcher_(std::make_shared<detail::FileWatcher>(
             std::filesystem::absolute(path), options.interval,
@@ -60,14 +60,14 @@ class Watch {
         worker_([watcher = watcher_](const std::stop_token& stop) { watcher->Poll(stop); }) {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
-  // Waits for a file that is being loaded; but not where WatchOptions::load destroys the watch.
-  // That file is not published.
+  // Waits for a file that is being loaded, and does not publish it. Does not wait if
+  // WatchOptions::load destroys the watch.
   ~Watch() { watcher_->End(); }
 
-  // Looks at the file now. Returns whether it has been published. Throws Error(kInvalidArgument) if
-  // WatchOptions::load calls it.
+  // Checks the file now. Returns whether it was published. Throws Error(kInvalidArgument) if called
+  // by WatchOptions::load.
   bool CheckNow() {
-    const auto watcher = watcher_;  // as long as it takes, whatever becomes of this
+    const auto watcher = watcher_;  // keeps the watcher alive, even if this watch is destroyed
     return watcher->CheckNow();
   }
 

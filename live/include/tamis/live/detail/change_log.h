@@ -1,4 +1,4 @@
-// The changes of a live filter: who may make them when, and what a rebuild has missed.
+// The changes of a live filter: when threads may make them, and the changes that a rebuild missed.
 #ifndef TAMIS_LIVE_DETAIL_CHANGE_LOG_H_
 #define TAMIS_LIVE_DETAIL_CHANGE_LOG_H_
 
@@ -25,18 +25,20 @@ struct RecordedChanges {
 
   size_t size = 0;
   std::array<uint64_t, kKeys> hashes;
-  std::bitset<kKeys> erased;  // else inserted
+  std::bitset<kKeys> erased;  // otherwise inserted
 };
 
 using ChangeRecord = std::vector<std::unique_ptr<RecordedChanges>>;
 
-// Three things, under one lock:
-// - Scopes: a change of the filter and of the database behind it, which a rebuild has to see both
-//   of or neither. They are told apart by the epoch that they were opened in; a rebuild begins two,
-//   one as it begins to record and one when its snapshot is open.
-// - The gate: a change of the filter alone passes it, and while it is closed none is under way.
-// - The record: what was changed since a rebuild began, as hashes.
-// All functions are thread-safe; those for rebuilds are called by one at a time.
+// Coordinates changes with rebuilds. It has three parts, under one lock:
+// - Scopes. A scope spans a change of the filter and the same change of the database. A rebuild
+//   must see both or neither. Each scope has the epoch in which it was opened. A rebuild starts two
+//   epochs: when it begins to record, and when its snapshot is open.
+// - The gate. Every change of the filter passes it. While the gate is closed, no change is under
+//   way.
+// - The record: hashes of the keys changed since a rebuild began.
+//
+// All functions are thread-safe. Only one rebuild at a time calls the functions for rebuilds.
 class ChangeLog {
  public:
   ChangeLog() = default;
@@ -47,8 +49,8 @@ class ChangeLog {
   uint64_t OpenScope();
   void CloseScope(uint64_t epoch) noexcept;
 
-  // A change under way, for as long as this is there; waits while the gate is closed. The thread
-  // must not have another, and must not close the gate.
+  // A change is under way while this object exists. The constructor waits while the gate is closed.
+  // The thread must not have another Passage, and must not close the gate.
   class Passage {
    public:
     explicit Passage(ChangeLog& log);
@@ -56,8 +58,8 @@ class ChangeLog {
     Passage& operator=(const Passage&) = delete;
     ~Passage();
 
-    // Whether changes are recorded. If not, and a rebuild begins while the passage is there, it
-    // waits for the scope that the change is in before it reads anything.
+    // Whether changes are recorded. If false, a rebuild that begins while this object exists waits
+    // for the scope of the change before it reads anything.
     bool recording() const noexcept { return recording_; }
 
    private:
@@ -65,12 +67,12 @@ class ChangeLog {
     bool recording_;
   };
 
-  // Records keys that are inserted, in whatever order.
+  // Records inserted keys, in any order.
   void RecordInserts(const Keys& keys, const HashSpec& hash_of);
 
-  // Calls insert(), which inserts one key and returns how many were, and records it: one by one, so
-  // that keys which can be erased are changed in the order in which they are recorded. A key that
-  // found no room is recorded, too: there may be some in the new filter.
+  // Calls insert(), which inserts one key and returns the number of keys inserted, and records the
+  // key. Both happen under the lock, so that erasable keys are changed in the order of the record.
+  // A key that found no room is recorded too, because the new filter may have room for it.
   template <typename Insert>
   size_t InsertInOrder(uint64_t hash, KeyType type, const Insert& insert) {
     const std::lock_guard lock(mutex_);
@@ -80,8 +82,8 @@ class ChangeLog {
     return inserted;
   }
 
-  // The same with erase(), which erases one. A key that was not found, or whose scope was opened
-  // before the rebuild's snapshot was there, is not recorded.
+  // Like InsertInOrder, for erase(), which erases one key. Does not record a key that was not
+  // found, or whose scope was opened before the snapshot of the rebuild.
   template <typename Erase>
   size_t EraseInOrder(uint64_t hash, uint64_t scope, const Erase& erase) {
     const std::lock_guard lock(mutex_);
@@ -95,24 +97,24 @@ class ChangeLog {
     return erased;
   }
 
-  // --- For rebuilds.
+  // --- Functions for rebuilds.
 
-  // Records changes from here on, up to so many keys.
+  // Starts to record changes. At most `max_keys` may wait to be taken.
   void Start(uint64_t max_keys);
   // Returns when no scope is open that was opened before Start, or when a stop is requested.
   void AwaitEarlierScopes(const std::stop_token& stop);
-  // The erasures of scopes that are opened from here on are recorded.
+  // From now on, records the erasures of scopes that are opened after this call.
   void SnapshotIsOpen();
-  // Throws Error(kOutOfMemory) if there are changes that found no room in the record.
+  // Throws Error(kOutOfMemory) if changes were lost because the record was full or memory ran out.
   void RequireWhole() const;
-  // What has been recorded since Start, or since this was last called.
+  // Returns the changes recorded since Start or since the last call.
   ChangeRecord Take();
-  // What the keys were that have been recorded since Start.
+  // Types of the keys recorded since Start.
   KeyTypes key_types() const;
-  // Returns when no change is under way.
+  // Closes the gate and waits until no change is under way.
   void CloseGate();
   void OpenGate() noexcept;
-  // Records no more, and forgets what was recorded.
+  // Stops recording and drops the record.
   void Stop() noexcept;
 
   uint64_t recorded() const;
@@ -121,7 +123,7 @@ class ChangeLog {
  private:
   enum class Loss : uint8_t { kNone, kFull, kNoMemory };
 
-  // With the lock held.
+  // These need the lock.
   void Append(uint64_t hash, bool erased) noexcept;
   void Lose(Loss loss) noexcept;
 
@@ -129,7 +131,7 @@ class ChangeLog {
   ForkableCondition changed_;
 
   uint64_t epoch_ = 1;
-  std::map<uint64_t, uint64_t> open_scopes_;  // how many of each epoch
+  std::map<uint64_t, uint64_t> open_scopes_;  // number of open scopes of each epoch
 
   bool closed_ = false;
   uint64_t passages_ = 0;
@@ -138,7 +140,7 @@ class ChangeLog {
   Loss loss_ = Loss::kNone;
   uint64_t max_keys_ = 0;
   uint64_t start_epoch_ = 0;
-  uint64_t snapshot_epoch_ = 0;  // 0: there is no snapshot
+  uint64_t snapshot_epoch_ = 0;  // 0: no snapshot
   uint64_t recorded_ = 0;
   uint64_t skipped_erases_ = 0;
   KeyTypes key_types_;

@@ -1,4 +1,4 @@
-// Counters of erasures, by which a caller notices that a key may have been erased.
+// Counters of erasures, which show whether a key may have been erased.
 #ifndef TAMIS_LIVE_DETAIL_ERASE_TALLY_H_
 #define TAMIS_LIVE_DETAIL_ERASE_TALLY_H_
 
@@ -21,7 +21,7 @@ namespace tamis::detail {
 // it has, the key may have been erased. Thread-safe.
 class EraseTally {
  public:
-  // To be called before keys are erased.
+  // Call this before the keys are erased.
   void Add(const Keys& keys, const HashSpec& hash_of) {
     uint64_t hashes[256];
     for (const Keys& some : keys.Chunks(std::size(hashes))) {
@@ -30,7 +30,7 @@ class EraseTally {
     }
   }
 
-  // Returns the counter of each key. `keys` has no nulls. Throws std::bad_alloc.
+  // Returns the counter of each key. `keys` must not contain nulls. Throws std::bad_alloc.
   std::vector<uint32_t> Of(const Keys& keys, const HashSpec& hash_of) const {
     std::vector<uint64_t> hashes(keys.size());
     HashKeys(keys, hash_of, hashes);

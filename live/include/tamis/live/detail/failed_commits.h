@@ -1,4 +1,4 @@
-// Copies of keys that are in a filter although the commit that they were inserted for threw.
+// Copies of keys in a filter for which the commit of the insertion threw.
 #ifndef TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
 #define TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
 
@@ -13,18 +13,19 @@
 
 namespace tamis::detail {
 
-// A filter from which keys can be erased holds few copies of a key. So if a commit fails and copies
-// of an earlier one are left, it takes its own back. A commit that succeeds never relies on copies
-// of another one, which may have been erased. All copies belong to one generation of a filter.
-// `before` and `now` are the EraseTally counters of the keys: before their copies were inserted,
-// and at the time of the call. Thread-safe.
+// A filter from which keys can be erased holds few copies of a key. Therefore, if a commit fails
+// while a copy of an earlier failed commit remains, the new copy is taken back. A successful commit
+// never relies on a copy of another commit, which may have been erased. All copies belong to one
+// generation of the filter. `before` and `now` are the EraseTally counters of the keys: before the
+// insertion, and at the time of the call. Thread-safe.
 template <typename Key, typename Hash>
 class FailedCommits {
  public:
   bool empty() const noexcept { return empty_; }
 
-  // Notes copies of a commit that failed. Returns those that are to be taken back. Copies that are
-  // not noted, for too many keys, stay in the filter until the next rebuild. Throws std::bad_alloc.
+  // Notes copies of a failed commit. Returns the copies that the caller should take back. If too
+  // many keys are noted already, further copies stay in the filter until the next rebuild. Throws
+  // std::bad_alloc.
   std::vector<Key> Failed(std::span<const Key> keys, std::span<const uint32_t> before,
                           std::span<const uint32_t> now, uint64_t generation) {
     std::vector<Key> surplus;
@@ -43,7 +44,7 @@ class FailedCommits {
       }
       Copies& copies = found->second;
       copies.Erase(now[i]);
-      if (before[i] != now[i]) continue;  // its own may be erased
+      if (before[i] != now[i]) continue;  // this copy may have been erased
       if (++of_this_commit[keys[i]] <= copies.least) {
         surplus.push_back(keys[i]);
       } else {
@@ -53,7 +54,7 @@ class FailedCommits {
     return surplus;
   }
 
-  // Notes copies of a commit that succeeded, of keys that had one which failed.
+  // Notes copies of a successful commit, for keys of which a commit failed earlier.
   void Succeeded(std::span<const Key> keys, std::span<const uint32_t> before,
                  std::span<const uint32_t> now, uint64_t generation) {
     const std::lock_guard lock(mutex_);
@@ -68,13 +69,13 @@ class FailedCommits {
 
  private:
   struct Copies {
-    // Every erasure since may have taken one.
+    // Each erasure since the last call may have removed a copy.
     void Erase(uint32_t now) {
       least -= std::min<uint64_t>(least, now - erasures);
       erasures = now;
     }
 
-    uint64_t least;  // in the filter, or more
+    uint64_t least;  // lower bound of the number of copies in the filter
     uint32_t erasures;
   };
 

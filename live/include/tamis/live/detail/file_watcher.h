@@ -1,4 +1,4 @@
-// When a file has changed: the part of a watch that knows no filter.
+// Detects changes of a file: the part of Watch that does not depend on the filter class.
 #ifndef TAMIS_LIVE_DETAIL_FILE_WATCHER_H_
 #define TAMIS_LIVE_DETAIL_FILE_WATCHER_H_
 
@@ -20,32 +20,32 @@
 namespace tamis {
 
 enum class WatchedFile : uint8_t {
-  kMissing,  // there is none; what was published from it goes on serving
-  kServing,  // it is what was published last
-  kRefused,  // it could not be read, or published; what was published before goes on serving
+  kMissing,  // the file does not exist; the filter published last keeps serving
+  kServing,  // the file was published, and has not changed since
+  kRefused,  // reading or publishing it failed; the filter published last keeps serving
 };
 
 struct WatchStatus {
   WatchedFile file = WatchedFile::kMissing;
-  uint64_t checks = 0;             // times that the file was looked at
-  uint64_t published = 0;          // generations that came from it
-  uint64_t failures = 0;           // times that it was refused
-  std::optional<Failure> failure;  // why, while it is
+  uint64_t checks = 0;             // number of times the file was checked
+  uint64_t published = 0;          // number of generations published from it
+  uint64_t failures = 0;           // number of times it was refused
+  std::optional<Failure> failure;  // the reason, while the file is refused
 };
 
 namespace detail {
 
-// Looks at a file again and again, and calls `take` when there is another one under that name.
-// Owned by all who are in one of its functions: `take` may end the watch.
+// Checks a file repeatedly, and calls `take` when the file has changed. Every thread inside one of
+// its functions shares ownership, because `take` may end the watch.
 class FileWatcher {
  public:
-  // Loads the file, which was written so long ago, calls before_publication(), and publishes it, or
-  // throws.
+  // Loads the file, which was written `age` ago, calls before_publication(), and publishes the
+  // filter. Throws if any of this fails.
   using Take = std::function<void(std::chrono::nanoseconds age,
                                   const std::function<void()>& before_publication)>;
   using Refused = std::function<void(const std::exception_ptr&)>;
 
-  // Throws Error(kInvalidArgument) for an interval that is not positive. Looks once.
+  // Checks the file once. Throws Error(kInvalidArgument) for an interval that is not positive.
   FileWatcher(std::filesystem::path path, std::chrono::nanoseconds interval, Take take,
               Refused refused);
   FileWatcher(const FileWatcher&) = delete;
@@ -54,15 +54,17 @@ class FileWatcher {
 
   bool CheckNow();
   WatchStatus status() const;
-  // Looks at each interval until it is stopped.
+  // Checks the file once per interval until `stop` is requested.
   void Poll(const std::stop_token& stop);
-  // A file that is being loaded is not published any more, nor is anything refused.
+  // Ends the watch: a file that is being loaded is no longer published, and `refused` is no longer
+  // called.
   void End() noexcept { ended_ = true; }
 
  private:
-  // What tells a file from the one that was there before. `contents` is the checksum in its header,
-  // if it has one: a file that replaces another within a tick of the file system's clock can have
-  // its length, its time, and even its inode, where that was free again.
+  // Distinguishes a file from the file that was there before. `contents` is the checksum in the
+  // header, if there is one. It is needed because a file that replaces another within one tick of
+  // the file system's clock can have the same length, time and even inode number, if that was
+  // reused.
   struct Identity {
     uint64_t device = 0;
     uint64_t inode = 0;
@@ -73,7 +75,7 @@ class FileWatcher {
     friend bool operator==(const Identity&, const Identity&) = default;
   };
 
-  // Nothing if there is no file. Throws Error(kIo).
+  // Returns nothing if the file does not exist. Throws Error(kIo).
   std::optional<Identity> Look() const;
   bool CheckLocked();
   bool TakeIfNew();
@@ -86,14 +88,14 @@ class FileWatcher {
   const Refused refused_;
 
   std::atomic<bool> ended_ = false;
-  std::atomic<std::thread::id> checker_ = {};  // who has the next
+  std::atomic<std::thread::id> checker_ = {};  // the thread that holds `checking_`
 
-  std::mutex checking_;           // of the next three
-  std::optional<Identity> seen_;  // of the file that was taken, or tried
+  std::mutex checking_;           // guards the next three
+  std::optional<Identity> seen_;  // the file taken or tried last
   bool taken_ = false;
-  int tries_left_ = 0;  // of one that was not taken
+  int tries_left_ = 0;  // for a file that was not taken
 
-  mutable std::mutex mutex_;  // of the next
+  mutable std::mutex mutex_;  // guards status_
   WatchStatus status_;
 
   std::mutex sleeping_;

@@ -1,5 +1,5 @@
-// What stands in a child of fork, which has a copy of all that its parent has, but of its threads
-// only the one that forked.
+// Helpers for a child of fork. The child has a copy of everything in its parent, but only the
+// thread that forked.
 #ifndef TAMIS_LIVE_DETAIL_FORK_H_
 #define TAMIS_LIVE_DETAIL_FORK_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::detail {
 
-// Which process made something.
+// Remembers which process constructed an object.
 class ForkMark {
  public:
   ForkMark() noexcept;
@@ -20,8 +20,8 @@ class ForkMark {
   int process_;
 };
 
-// A condition variable that a child of fork may destroy: one of the standard library would wait
-// there for those who wait in the parent.
+// A condition variable that a child of fork may destroy. In the child, the destructor of a standard
+// condition variable would wait for threads that wait in the parent.
 class ForkableCondition {
  public:
   ForkableCondition() : condition_(std::make_unique<std::condition_variable_any>()) {}

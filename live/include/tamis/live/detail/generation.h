@@ -1,4 +1,4 @@
-// One of the filters that a live filter has been.
+// One generation of a live filter.
 #ifndef TAMIS_LIVE_DETAIL_GENERATION_H_
 #define TAMIS_LIVE_DETAIL_GENERATION_H_
 
@@ -28,7 +28,7 @@ struct Generation {
   const LiveClock clock;
 };
 
-// What readers ask: of an AnyFilter, the filter in it.
+// The class that readers query: Filter for AnyFilter, otherwise F itself.
 template <typename F>
 using Asked = std::conditional_t<std::is_same_v<F, AnyFilter>, Filter, F>;
 
@@ -38,8 +38,8 @@ const F& AskedOf(const F& filter) {
   return filter;
 }
 
-// One that was moved from says "no" to every key. Of filters that are not the library's it is known
-// if they say so.
+// Whether the filter is moved-from, so that every query returns "no". Filters of other libraries
+// count as moved-from only if they have moved_from().
 template <typename F>
 bool IsMovedFrom(const F& filter) {
   if constexpr (requires { filter.moved_from(); }) return filter.moved_from();
@@ -49,7 +49,7 @@ inline bool IsMovedFrom(const AnyFilter& filter) {
   return filter.operator->() == nullptr || filter->moved_from();
 }
 
-// Throws Error(kInvalidArgument) for a filter that cannot serve.
+// Throws Error(kInvalidArgument) for a filter that is moved-from.
 template <typename F>
 void RequireServable(const F& filter) {
   if (!IsMovedFrom(filter)) return;

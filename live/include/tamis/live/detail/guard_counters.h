@@ -12,7 +12,8 @@
 
 namespace tamis::detail {
 
-// One set for each stripe, so that threads of different stripes write to no cache line in common.
+// Has one set of counters per stripe, so that threads of different stripes never write to the same
+// cache line.
 class GuardCounters {
  public:
   using Field = uint64_t GuardStats::*;

@@ -1,4 +1,5 @@
-// Some of the keys of a CacheGuard: which are being loaded, and which the database lacks.
+// A part of the keys of a CacheGuard: the keys being loaded, and the keys missing from the
+// database.
 #ifndef TAMIS_LIVE_DETAIL_GUARD_SHARD_H_
 #define TAMIS_LIVE_DETAIL_GUARD_SHARD_H_
 
@@ -17,13 +18,13 @@
 
 namespace tamis::detail {
 
-// One load of one key, which the call that began it carries out, and others may wait for.
+// One load of one key. The call that began it carries it out, and other calls may wait for it.
 template <typename Value>
 struct Flight {
   std::promise<std::optional<Value>> landing;
   const std::shared_future<std::optional<Value>> result = landing.get_future().share();
-  bool fenced = false;  // under the lock of the shard
-  // Whether the load is to be made again by those who wait for it. Written before it lands.
+  bool fenced = false;  // guarded by the lock of the shard
+  // Whether the calls that wait must load the key again. Written before the flight lands.
   bool interrupted = false;
 };
 
@@ -35,19 +36,19 @@ class GuardShard {
   using FlightPointer = std::shared_ptr<Flight<Value>>;
 
   struct Boarding {
-    FlightPointer flight;  // none if the key is known to be lacking
-    bool first = false;    // whether the flight is the caller's, who has to call Land then
+    FlightPointer flight;  // nullptr if the key is known to be missing
+    bool first = false;    // true: the caller must carry out the load and call Land
   };
 
-  // Never used before Configure.
+  // Must be called before any other function.
   void Configure(size_t max_negatives, std::chrono::nanoseconds ttl, LiveClock clock) {
     max_negatives_ = max_negatives;
     ttl_ = ttl;
     clock_ = std::move(clock);
   }
 
-  // Here and below the time is read under the lock: else what another thread has just noted would
-  // be later than now.
+  // This and the other functions read the time under the lock. Otherwise an entry that another
+  // thread has just noted could be later than `now`.
   Boarding Board(const Key& key) {
     const std::lock_guard lock(mutex_);
     const Time now = TimeOf(clock_);
@@ -64,8 +65,8 @@ class GuardShard {
     return {std::move(begun), true};
   }
 
-  // The flight is over: who comes now begins another. If the key was lacking, that is kept for a
-  // while, but for a flight that began before a key was inserted.
+  // Ends the flight: the next call for the key begins another. If the key is missing from the
+  // database, caches that for a while, unless a key was inserted after the flight began.
   void Land(const Key& key, const FlightPointer& flight, bool lacking) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(key);
@@ -73,7 +74,7 @@ class GuardShard {
     if (lacking && !flight->fenced) Note(key, TimeOf(clock_));
   }
 
-  // The key may be there now, whatever was found out before.
+  // Forgets that the key was missing, because it may exist now.
   void Fence(const Key& key) noexcept {
     const std::lock_guard lock(mutex_);
     const auto negative = negatives_.find(key);
@@ -95,10 +96,10 @@ class GuardShard {
   }
 
  private:
-  // Oldest first. As all live equally long, those that are over are at the front.
+  // Oldest first. All entries have the same lifetime, so expired entries are at the front.
   using Order = std::list<std::pair<Key, Time>>;
 
-  // What was noted later than now, by a clock that went backwards, is not believed.
+  // Ignores entries noted later than `now`, which happens if the clock went backwards.
   bool IsFresh(Time noted, Time now) const noexcept { return noted <= now && now - noted < ttl_; }
 
   void DropStale(Time now) {
@@ -110,7 +111,7 @@ class GuardShard {
     order_.pop_front();
   }
 
-  // Does without it if there is no memory.
+  // Does nothing if memory runs out.
   void Note(const Key& key, Time now) noexcept {
     try {
       DropStale(now);

@@ -1,4 +1,4 @@
-// What a live filter notes of its rebuilds and publications, whatever kind the filter is.
+// The state of rebuilds and publications of a live filter, for any filter class.
 #ifndef TAMIS_LIVE_DETAIL_LIVE_STATE_H_
 #define TAMIS_LIVE_DETAIL_LIVE_STATE_H_
 
@@ -14,23 +14,23 @@
 
 namespace tamis::detail {
 
-// Time by the clock, or by std::chrono::steady_clock if it is empty.
+// Reads `clock`, or std::chrono::steady_clock if `clock` is empty.
 std::chrono::steady_clock::time_point TimeOf(const LiveClock& clock);
 
-// From `since` until now, at least 0.
+// Time from `since` until now, at least 0.
 std::chrono::nanoseconds AgeOf(std::chrono::steady_clock::time_point since, const LiveClock& clock);
 
 // Thread-safe.
 class LiveState {
  public:
-  // The right to publish, which one has at a time. Throws Error(kBusy) while a rebuild is
-  // running.
+  // Returns a lock for the right to publish, which one thread holds at a time. Throws Error(kBusy)
+  // while a rebuild is running.
   std::unique_lock<std::mutex> LockForPublication();
 
   // Throws Error(kBusy) if a rebuild is running.
   void BeginRebuild();
   void EndRebuild() noexcept;
-  // Returns when none is running; at once in a child of fork, which has none.
+  // Waits until no rebuild is running. Returns at once in a child of fork, where none runs.
   void AwaitRebuild() noexcept;
 
   void SetProgress(const RebuildProgress& progress);
@@ -39,24 +39,24 @@ class LiveState {
   void NoteSuccess() noexcept;
   void NoteFailure(const std::exception_ptr& exception) noexcept;
 
-  // All but generation, age and what is recorded.
+  // Returns all fields except generation, age and the counts of recorded changes.
   LiveStatus status() const;
 
  private:
   std::mutex publishing_;
-  ForkableCondition ended_;  // of rebuilding_
+  ForkableCondition ended_;  // notified when rebuilding_ becomes false
 
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all members below
   bool rebuilding_ = false;
   RebuildProgress progress_;
   uint64_t failures_ = 0;
   std::optional<Failure> failure_;
 };
 
-// That a rebuild is running, for as long as this is there.
+// A rebuild is running while this object exists.
 class RebuildTurn {
  public:
-  // Throws Error(kBusy) if one is.
+  // Throws Error(kBusy) if a rebuild is running already.
   explicit RebuildTurn(LiveState& state) : state_(&state) { state.BeginRebuild(); }
   RebuildTurn(RebuildTurn&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   RebuildTurn& operator=(RebuildTurn&&) = delete;

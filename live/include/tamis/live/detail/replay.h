@@ -1,4 +1,4 @@
-// What a rebuild does with the changes that were made meanwhile.
+// Replays changes that were made during a rebuild into its filter.
 #ifndef TAMIS_LIVE_DETAIL_REPLAY_H_
 #define TAMIS_LIVE_DETAIL_REPLAY_H_
 
@@ -17,7 +17,7 @@
 
 namespace tamis::detail {
 
-// Calls visit(key, hash) for each that is not null, a batch of one key and its hash.
+// Calls visit(key, hash) for each key that is not null. `key` is a batch of this one key.
 template <typename Visit>
 void ForEachKey(const Keys& keys, const HashSpec& hash_of, const Visit& visit) {
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -29,7 +29,7 @@ void ForEachKey(const Keys& keys, const HashSpec& hash_of, const Visit& visit) {
   }
 }
 
-// Changes are recorded for as long as this is there.
+// Changes are recorded while this object exists.
 class Recording {
  public:
   Recording(ChangeLog& log, uint64_t max_keys) : log_(log) { log_.Start(max_keys); }
@@ -41,7 +41,7 @@ class Recording {
   ChangeLog& log_;
 };
 
-// No change is under way for as long as this is there.
+// No change is under way while this object exists.
 class ClosedGate {
  public:
   explicit ClosedGate(ChangeLog& log) : log_(log) { log_.CloseGate(); }
@@ -73,8 +73,8 @@ void Replay(const RecordedChanges& changes, F& filter) {
   }
 }
 
-// Replays what has been recorded. Returns how many changes that were. What the keys of the filter
-// are is noted by the types that they had: their hashes do not tell.
+// Replays the recorded changes. Returns their number. Adds the recorded key types to the filter,
+// because hashes do not contain them.
 template <typename F>
 size_t ReplayRecorded(ChangeLog& log, F& filter) {
   const ChangeRecord record = log.Take();
@@ -94,7 +94,8 @@ size_t ReplayRecorded(ChangeLog& log, F& filter) {
   return changes;
 }
 
-// While changes go on. There is an end, also where they come faster than they are replayed.
+// Replays while changes continue. Gives up after a fixed number of rounds, in case changes arrive
+// faster than they are replayed.
 template <typename F>
 void ReplayUntilFew(ChangeLog& log, F& filter) {
   constexpr int kMaxRounds = 16;

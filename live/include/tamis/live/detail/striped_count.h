@@ -11,8 +11,8 @@
 
 namespace tamis::detail {
 
-// Threads add to counts on cache lines of their own: one that all shared would cost a writer more
-// than the bits of a key.
+// Threads of different stripes add on different cache lines: a shared cache line would cost a
+// writer more than the bits of a key do.
 class StripedCount {
  public:
   explicit StripedCount(uint64_t count = 0) noexcept { Set(count); }
@@ -20,17 +20,17 @@ class StripedCount {
   void Add(uint64_t n) noexcept {
     stripes_[StripeOfThisThread()].count.fetch_add(n, std::memory_order_relaxed);
   }
-  // What is subtracted was added before, perhaps by another thread, on another stripe.
+  // Another thread, on another stripe, may have added the amount that is subtracted.
   void Subtract(uint64_t n) noexcept { Add(0 - n); }
-  // What was added before, and perhaps some of what is being added.
+  // Returns the sum of all completed additions, and perhaps some that are under way.
   uint64_t Get() const noexcept {
     uint64_t sum = 0;
     for (const Stripe& stripe : stripes_) sum += stripe.count.load(std::memory_order_relaxed);
-    // Stripes are read one after the other: of what came and went meanwhile the end may be all that
-    // was seen.
+    // The stripes are read one after the other, so the sum can include a subtraction without the
+    // addition before it.
     return static_cast<int64_t>(sum) < 0 ? 0 : sum;
   }
-  // Nobody else may add meanwhile.
+  // Needs exclusive access.
   void Set(uint64_t count) noexcept {
     for (Stripe& stripe : stripes_) stripe.count.store(0, std::memory_order_relaxed);
     stripes_[0].count.store(count, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// A pointer that many threads take and few replace.
+// A pointer that many threads copy and few replace.
 #ifndef TAMIS_LIVE_DETAIL_STRIPED_POINTER_H_
 #define TAMIS_LIVE_DETAIL_STRIPED_POINTER_H_
 
@@ -12,24 +12,24 @@
 
 namespace tamis::detail {
 
-// A std::shared_ptr whose count is not one for all readers: each stripe has a lock, a pointer and a
-// count of its own, so that threads of different stripes write to no cache line in common. What the
-// counts of the stripes hold is one object, which goes when the last of them has let go of it.
+// Like a std::shared_ptr, but without one reference count for all readers. Each stripe has its own
+// lock, pointer and count, so that threads of different stripes never write to the same cache line.
+// All counts refer to one object, which is freed when the last of them drops to zero.
 //
-// Replacing is one step for all threads, as all stripes are locked for it: once any thread has got
+// A replacement is one step for all threads, because it locks all stripes: once any thread has read
 // the new object, every thread does. All functions are thread-safe.
 template <typename T>
 class StripedPointer {
  public:
-  // Null, before the first Exchange.
+  // Returns null before the first Exchange.
   std::shared_ptr<T> Get() const {
     Stripe& stripe = stripes_[StripeOfThisThread()];
     const std::lock_guard lock(stripe.mutex);
     return stripe.pointer;
   }
 
-  // Returns the old one, which the caller lets go of where nobody waits for that: to free it may
-  // take long. Throws std::bad_alloc, with nothing replaced.
+  // Replaces the object and returns the old one. Freeing the old object may take long, so the
+  // caller should drop it outside all locks. Throws std::bad_alloc and then replaces nothing.
   std::shared_ptr<T> Exchange(const std::shared_ptr<T>& object) {
     std::array<std::shared_ptr<T>, kStripes> next;
     for (std::shared_ptr<T>& pointer : next) {
@@ -47,7 +47,7 @@ class StripedPointer {
     std::mutex mutex;
     std::shared_ptr<T> pointer;
   };
-  // As long as this, or the counts of several stripes would share a line.
+  // Padded, so that the counts of several stripes do not share a cache line.
   struct alignas(kStripeBytes) Held {
     std::shared_ptr<T> object;
   };

@@ -1,4 +1,4 @@
-// What threads that do the same at the same time have each for itself.
+// Stripes: parts of an object that concurrent threads use separately.
 #ifndef TAMIS_LIVE_DETAIL_STRIPES_H_
 #define TAMIS_LIVE_DETAIL_STRIPES_H_
 
@@ -9,10 +9,10 @@
 namespace tamis::detail {
 
 inline constexpr size_t kStripes = 16;
-// Two cache lines: processors fetch them in pairs.
+// Two cache lines, because processors fetch them in pairs.
 inline constexpr size_t kStripeBytes = 128;
 
-// The stripe of the calling thread, below kStripes: the same one for as long as the thread lives.
+// The stripe of the calling thread, below kStripes. It never changes during the life of the thread.
 size_t StripeOfThisThread() noexcept;
 
 }  // namespace tamis::detail

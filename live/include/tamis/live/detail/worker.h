@@ -10,11 +10,12 @@
 
 namespace tamis::detail {
 
-// A thread that is asked to stop, and awaited, by whoever lets go of it. Two do not wait: the
-// thread itself, which ends when it comes to it, and a child of fork, which has no such thread.
+// A thread that its destructor stops and joins, with two exceptions. On the thread itself, the
+// destructor detaches it. In a child of fork, which does not have the thread, it only drops the
+// handle.
 class Worker {
  public:
-  // Calls work(stop). Throws std::system_error if there can be no thread.
+  // Runs work(stop) on the thread. Throws std::system_error if no thread can be started.
   template <typename Work>
   explicit Worker(Work work) : stop_(), thread_(std::move(work), stop_.get_token()) {}
   Worker(Worker&& other) noexcept = default;
@@ -22,7 +23,8 @@ class Worker {
   ~Worker() { LetGo(); }
 
   void RequestStop() noexcept { stop_.request_stop(); }
-  // Waits for its end. Throws Error(kInvalidArgument) on the thread itself, and in a child of fork.
+  // Waits until the thread ends. Throws Error(kInvalidArgument) on the thread itself and in a child
+  // of fork.
   void Join();
 
  private:
