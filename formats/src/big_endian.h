@@ -1,4 +1,4 @@
-// Words of 64 bits as Java writes them: big-endian.
+// 64-bit words as Java writes them: big-endian.
 #ifndef TAMIS_FORMATS_SRC_BIG_ENDIAN_H_
 #define TAMIS_FORMATS_SRC_BIG_ENDIAN_H_
 
@@ -14,7 +14,7 @@ namespace tamis::detail {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Words that are turned around at once, while they are in a cache.
+// Number of words that are byte-swapped at a time, so that they stay in a cache.
 inline constexpr size_t kPieceWords = 1 << 14;
 
 inline uint32_t BigEndian32(const std::byte* bytes) noexcept {
@@ -28,7 +28,7 @@ inline void PutBigEndian32(uint32_t value, std::byte* bytes) noexcept {
   std::memcpy(bytes, &value, sizeof(value));
 }
 
-// Fills `words` by calls of read(bytes, offset), from `offset` on.
+// Fills `words` with calls of read(bytes, offset), starting at `offset`.
 template <typename Read>
 void ReadBigEndianWords(const Read& read, uint64_t offset, std::span<uint64_t> words) {
   for (size_t begin = 0; begin < words.size(); begin += kPieceWords) {
@@ -38,7 +38,7 @@ void ReadBigEndianWords(const Read& read, uint64_t offset, std::span<uint64_t> w
   }
 }
 
-// Calls write(bytes) with the bytes of `words`, piece by piece.
+// Calls write(bytes) for the bytes of `words` in pieces.
 template <typename Write>
 void WriteBigEndianWords(std::span<const uint64_t> words, const Write& write) {
   std::vector<uint64_t> turned(std::min(kPieceWords, words.size()));

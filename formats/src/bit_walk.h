@@ -1,5 +1,5 @@
-// Bloom filters whose keys set single bits anywhere: which bits, and the loops that test and set
-// those of many keys.
+// Bloom filters in which each bit of a key may be anywhere: the positions of the bits, and the
+// loops that test and set the bits of many keys.
 #ifndef TAMIS_FORMATS_SRC_BIT_WALK_H_
 #define TAMIS_FORMATS_SRC_BIT_WALK_H_
 
@@ -14,8 +14,9 @@
 
 namespace tamis::detail {
 
-// x mod m by a product: floor(x floor((2^64 - 1) / m) / 2^64) is the quotient or one less, as the
-// factor falls short of 2^64 / m by at most 1, so the product by less than 2^64.
+// Computes x mod m by a multiplication. floor(x floor((2^64 - 1) / m) / 2^64) is the quotient or
+// one less: the factor is below 2^64 / m by at most 1, so the product is too small by less than
+// 2^64.
 class Remainder {
  public:
   explicit Remainder(uint64_t modulus) noexcept
@@ -25,7 +26,7 @@ class Remainder {
     __extension__ using Wide = unsigned __int128;
     const auto quotient = static_cast<uint64_t>((Wide{x} * factor_) >> 64);
     const uint64_t rest = x - quotient * modulus_;
-    return std::min(rest, rest - modulus_);  // which wraps around if it is below 0
+    return std::min(rest, rest - modulus_);  // the difference wraps around if it is negative
   }
 
  private:
@@ -33,20 +34,19 @@ class Remainder {
   uint64_t factor_;
 };
 
-// A Walk is how the bits of a key follow from its hash: Walk::Start makes of it where the walk
-// begins, and Walk::Next(walk, remainder) gives one bit after the other, and leaves the walk for
-// the next.
+// A Walk computes the bits of a key from its hash. Walk::Start returns the initial state.
+// Walk::Next(walk, remainder) returns the next bit and advances the state.
 
-// The bits of a filter, the least significant of a word first, as the loops see them.
+// The bits of a filter, the least significant bit of a word first.
 struct BitsView {
   uint64_t* words;
   Remainder remainder;
   uint32_t num_hashes;
 };
 
-// Clears bit i of `bits` unless all bits of key i are set, for i < n <= kFormatBlock; the hashes
-// become others. In rounds, one for each bit of a key: the words are fetched for all keys that are
-// left before the first is tested, and keys drop out at their first missing bit.
+// Clears bit i of `bits` unless all bits of key i are set, for i < n <= kFormatBlock. Changes
+// `hashes`. Works in rounds, one for each bit of a key. A round first prefetches the words of all
+// remaining keys, then tests them. A key drops out at its first missing bit.
 template <typename Walk>
 void ProbeWalks(const BitsView& view, Hash128* hashes, size_t n, uint64_t* bits) noexcept {
   uint16_t left[kFormatBlock];
@@ -85,7 +85,7 @@ bool ContainsWalk(const BitsView& view, const Hash128& hash) noexcept {
   return true;
 }
 
-// Returns whether a bit was not set before.
+// Sets the bits of a hash. Returns whether any of them was missing.
 template <typename Walk>
 bool InsertWalk(const BitsView& view, const Hash128& hash) noexcept {
   Hash128 walk = Walk::Start(hash);
@@ -99,7 +99,7 @@ bool InsertWalk(const BitsView& view, const Hash128& hash) noexcept {
   return missing != 0;
 }
 
-// Inserts n keys in their order, and sets the bits of those that had a bit that was not set.
+// Inserts n keys in order. Sets in `fresh` the bits of the keys that had a missing bit.
 template <typename Walk>
 void InsertWalks(const BitsView& view, const Hash128* hashes, size_t n, uint64_t* fresh) noexcept {
   const auto fetch = [&](size_t i) {
@@ -108,7 +108,7 @@ void InsertWalks(const BitsView& view, const Hash128* hashes, size_t n, uint64_t
       __builtin_prefetch(view.words + Walk::Next(walk, view.remainder) / 64, 1);
     }
   };
-  uint64_t word = 0;  // in a register: a store for each key would cost 4 ns
+  uint64_t word = 0;  // kept in a register: a store for each key would cost 4 ns
   ForEachFetched(n, fetch, [&](size_t i) {
     word |= uint64_t{InsertWalk<Walk>(view, hashes[i])} << (i % 64);
     if (i % 64 == 63) fresh[i / 64] = std::exchange(word, 0);

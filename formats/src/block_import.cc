@@ -19,7 +19,7 @@ bool IsArrowSize(uint64_t bytes) noexcept {
 }
 
 uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fpr) {
-  if (!(fpr >= min_fpr && fpr <= max_fpr)) {  // true for NaN, too
+  if (!(fpr >= min_fpr && fpr <= max_fpr)) {  // also true for NaN
     std::ostringstream message;
     message << "false-positive rate " << fpr << " is out of range [" << min_fpr << ", " << max_fpr
             << "]";
@@ -45,7 +45,7 @@ SplitBlockBloomFilter BlocksRead(uint64_t num_blocks, const HashSpec& hash, uint
                                 .backend = backend});
   const SplitBlockView view = filter.mutable_view();
   read(view.mutable_blocks());
-  // Infinite where every bit is set.
+  // Infinite if every bit is set.
   const double keys = view.estimated_count();
   if (std::isfinite(keys)) view.AddInserted(static_cast<uint64_t>(std::llround(keys)));
   filter.set_key_types(forms);

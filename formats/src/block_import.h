@@ -1,4 +1,4 @@
-// Between a SplitBlockBloomFilter and formats that have its blocks as they are.
+// Conversion between SplitBlockBloomFilter and formats with the same blocks.
 #ifndef TAMIS_FORMATS_SRC_BLOCK_IMPORT_H_
 #define TAMIS_FORMATS_SRC_BLOCK_IMPORT_H_
 
@@ -18,34 +18,34 @@ namespace tamis::detail {
 // XXH64 with seed 0, as in Parquet.
 inline constexpr HashSpec kParquetHash{HashKind::kXxh64, 0};
 
-// What Arrow's BlockSplitBloomFilter, and others after it, may have: a power of two bytes.
+// Sizes of Arrow's BlockSplitBloomFilter and its descendants: a power of two bytes.
 inline constexpr uint64_t kArrowMinBytes = split_block::kBlockBytes;
 inline constexpr uint64_t kArrowMaxBytes = uint64_t{128} << 20;
 
-// Whether so many bytes are one of these sizes.
+// Whether `bytes` is one of these sizes.
 bool IsArrowSize(uint64_t bytes) noexcept;
 
-// The size that its OptimalNumOfBytes has for so many keys: -8n / ln(1 - p^(1/8)) bits, rounded up
-// to a power of two. That formula is for evenly loaded blocks: the rate is higher than p where the
-// size is not rounded up much. Throws Error(kInvalidArgument) unless fpr is in [min_fpr, max_fpr],
-// and where that would be more than kArrowMaxBytes, of which Arrow makes as many.
+// Returns the size that Arrow's OptimalNumOfBytes computes for `capacity` keys: -8n / ln(1 -
+// p^(1/8)) bits, rounded up to a power of two. The formula assumes evenly loaded blocks: the rate
+// exceeds p if the rounding adds little. Throws Error(kInvalidArgument) unless `fpr` is in
+// [min_fpr, max_fpr], and for sizes above kArrowMaxBytes, where Arrow uses kArrowMaxBytes.
 uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fpr);
 
-// A filter of so many blocks, which read(out) fills in, and of these types of keys. `capacity` is 0
-// if nobody knows it. The number of keys is what the contents suggest.
+// Returns a filter of `num_blocks` blocks, which read(out) fills in, with the key types `forms`.
+// `capacity` is 0 if unknown. The number of keys is estimated from the contents.
 SplitBlockBloomFilter BlocksRead(uint64_t num_blocks, const HashSpec& hash, uint64_t capacity,
                                  KeyTypes forms, const MemoryOptions& memory,
                                  const Backend* backend,
                                  FunctionRef<void(std::span<std::byte>)> read);
-// The same with a copy of blocks, which are a whole number.
+// Like BlocksRead, with a copy of `blocks`, which must be whole blocks.
 SplitBlockBloomFilter CopyOfBlocks(std::span<const std::byte> blocks, const HashSpec& hash,
                                    uint64_t capacity, KeyTypes forms, const MemoryOptions& memory,
                                    const Backend* backend);
 
-// Before the blocks of a filter go into another format, called `name`: throws Error(kIncompatible)
-// for another hash, and FormatError for a mapped filter whose file is damaged.
+// Checks that the blocks of a filter can be written in the format `name`. Throws
+// Error(kIncompatible) for another hash, and FormatError for a mapped filter whose file is damaged.
 void RequireExportable(const SplitBlockBloomFilter& filter, const HashSpec& hash, const char* name);
-// The same, and Error(kInvalidArgument) unless IsArrowSize.
+// Like RequireExportable. Also throws Error(kInvalidArgument) unless IsArrowSize.
 void RequireArrowExportable(const SplitBlockBloomFilter& filter, const char* name);
 
 }  // namespace tamis::detail

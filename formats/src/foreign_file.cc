@@ -1,5 +1,5 @@
 // Files of imported filters: a header that names the format, the stream of the other library, and
-// its checksum. core/FORMAT.md has the bytes.
+// its checksum. core/FORMAT.md describes the bytes.
 #include <sys/mman.h>
 #include <xxhash.h>
 
@@ -64,7 +64,7 @@ bool HasMagic(const Header& header) {
   return std::memcmp(header.data(), kImportedMagic.data(), kImportedMagic.size()) == 0;
 }
 
-// The name of the format in a header of which everything is checked.
+// Checks the whole header and returns the name of the format.
 std::string FormatOf(const Header& header, const fs::path& path) {
   const auto require = [&](bool good, const char* check, size_t at, const std::string& problem) {
     if (good) return;
@@ -93,7 +93,7 @@ std::string FormatOf(const Header& header, const fs::path& path) {
   return name;
 }
 
-// What FromBytes says of the stream, as of a part of the file at `path`.
+// Rethrows an error of FromBytes as an error of the file at `path`, of which the stream is a part.
 [[noreturn]] void ThrowInFile(const FormatError& error, const fs::path& path) {
   const std::string before =
       detail::StrCat("memory: ", error.check(), " at offset ", error.offset(), ": ");
@@ -103,7 +103,7 @@ std::string FormatOf(const Header& header, const fs::path& path) {
                            problem);
 }
 
-// A file as memory, while it is read.
+// Maps a file into memory while it is read.
 class Mapped {
  public:
   Mapped(int fd, uint64_t bytes, const fs::path& path)

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Bytes = std::span<const std::byte>;
 using Made = std::unique_ptr<FormatFilter>;
 
-// A format, and how its filters are made.
+// A format, and the functions that make its filters.
 struct Row {
   ForeignFormat format;
   Made (*from_bytes)(Bytes, const ForeignLoadOptions&);
@@ -37,7 +37,8 @@ constexpr Row RowOf(const char* name, const char* what, KeyTypes key_types) {
   return {{name, what, key_types}, Source::FromBytes, Source::Load};
 }
 
-// What FromBytes and Load of the class make, of which `more` are the arguments between.
+// FromBytes and Load for class F. `more` are the arguments of the class between the source and the
+// options.
 template <typename F, auto... more>
 struct From {
   static Made FromBytes(Bytes bytes, const ForeignLoadOptions& options) {
@@ -89,7 +90,7 @@ constexpr auto kFormats = [] {
   return formats;
 }();
 
-// The row of a name, and its format as ForeignFormats has it.
+// Returns the row for `name`, and its format in ForeignFormats.
 std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
   std::string names;
   for (size_t i = 0; i < std::size(kRows); ++i) {
@@ -100,7 +101,7 @@ std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
               "there is no format \"" + std::string(name) + "\"; there are " + names);
 }
 
-// Returns the keys if the format has such: some classes take more.
+// Returns the keys if the format has keys of this type. Some classes accept more types.
 const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
   if (keys.empty() || format.key_types.Has(keys.key_type())) return keys;
   throw Error(ErrorCode::kInvalidArgument,

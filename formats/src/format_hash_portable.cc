@@ -1,4 +1,4 @@
-// Hashes of integer keys for filters of other libraries, in plain C++: the oracle for all other
+// Hashes of integer keys for filters of other libraries, in plain C++: the reference for all other
 // backends.
 #include "core/src/backend/portable.h"
 #include "formats/src/integer_hash.h"

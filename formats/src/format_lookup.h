@@ -1,4 +1,4 @@
-// Bulk lookups and changes of filters of other formats, in blocks of keys.
+// Bulk queries and changes of filters of other formats, in blocks of keys.
 #ifndef TAMIS_FORMATS_SRC_FORMAT_LOOKUP_H_
 #define TAMIS_FORMATS_SRC_FORMAT_LOOKUP_H_
 
@@ -17,19 +17,19 @@
 
 namespace tamis::detail {
 
-// The keys of formats that take both.
+// The key types of formats that accept both integers and strings.
 inline constexpr KeyTypes kIntegersAndStrings = [] {
   KeyTypes forms = KeyType::kInteger;
   forms.Add(KeyType::kBytes);
   return forms;
 }();
 
-// Keys that are taken at once: with hashes of 16 bytes, half of a first-level cache of 32 KiB, with
-// the rest.
+// Number of keys in a block. With hashes of 16 bytes and the other arrays, a block takes half of a
+// first-level cache of 32 KiB.
 inline constexpr size_t kFormatBlock = 512;
 
-// The bits of `count` keys, block by block. probe(begin, n, bits) has to write a bit for each of
-// the keys [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word.
+// Queries `count` keys in blocks. probe(begin, n, bits) must write one bit for each of the keys
+// [begin, begin + n), n <= kFormatBlock, and zeros up to the end of the last word.
 template <typename Probe>
 void ProbeBlocks(size_t count, uint64_t* bits, const Probe& probe) {
   for (size_t begin = 0; begin < count; begin += kFormatBlock) {
@@ -37,9 +37,9 @@ void ProbeBlocks(size_t count, uint64_t* bits, const Probe& probe) {
   }
 }
 
-// hash(begin, n, hashes), n <= 64, makes the hashes of the keys [begin, begin + n), and returns a
-// bit for each that has one. This does so for n <= kFormatBlock keys, and writes the bits to
-// `bits`.
+// Computes the hashes of n <= kFormatBlock keys by calls of hash(begin, n, hashes) for n <= 64 keys
+// each. `hash` computes the hashes of the keys [begin, begin + n), and returns one bit for each key
+// that has a hash. These bits are written to `bits`.
 template <typename Hash, typename HashKeys>
 void HashBlock(const HashKeys& hash, size_t begin, size_t n, Hash* hashes, uint64_t* bits) {
   for (size_t i = 0; i < n; i += 64) {
@@ -47,17 +47,17 @@ void HashBlock(const HashKeys& hash, size_t begin, size_t n, Hash* hashes, uint6
   }
 }
 
-// What became of the keys of a block that are not null: a bit for each of their hashes.
+// Results for the keys of a block that are not null: one bit for each of their hashes.
 struct BlockChanges {
-  uint64_t fresh[kFormatBlock / 64] = {};     // changed the filter
-  uint64_t rejected[kFormatBlock / 64] = {};  // could not be inserted or erased
+  uint64_t fresh[kFormatBlock / 64] = {};     // the key changed the filter
+  uint64_t rejected[kFormatBlock / 64] = {};  // the key could not be inserted or erased
 };
 
 inline void SetBitIf(uint64_t* bits, size_t i, bool set) noexcept {
   bits[i / 64] |= uint64_t{set} << (i % 64);
 }
 
-// Calls visit(i) for i < n in this order, and fetch(i) some time before it.
+// Calls visit(i) for i < n in order, and fetch(i) some time before it.
 template <typename Fetch, typename Visit>
 void ForEachFetched(size_t n, const Fetch& fetch, const Visit& visit) {
   constexpr size_t kAhead = 8;
@@ -68,15 +68,15 @@ void ForEachFetched(size_t n, const Fetch& fetch, const Visit& visit) {
   }
 }
 
-// Implements Changeable::Apply: calls change_block(hashes, n, changes) for blocks of the hashes of
-// all keys that are not null, in their order, without gaps. `hash` is as for HashBlock. Each of
-// these keys must have a hash.
+// Implements Changeable::Apply. Calls change_block(hashes, n, changes) for blocks of the hashes of
+// all keys that are not null, in order and without gaps. `hash` is as for HashBlock. Each of these
+// keys must have a hash.
 template <typename Hash, typename HashKeys, typename ChangeBlock>
 size_t ChangeBlocks(Change change, const Keys& keys, const ChangeOutputs& outputs,
                     const HashKeys& hash, const ChangeBlock& change_block) {
   const auto change_all = [&](Outcomes outcomes) {
     Hash hashes[kFormatBlock];
-    size_t rank = 0;  // of the first key of the block among those that are not null
+    size_t rank = 0;  // rank of the first key of the block among the keys that are not null
     size_t done = 0;
     for (size_t begin = 0; begin < keys.size(); begin += kFormatBlock) {
       const size_t end = std::min(begin + kFormatBlock, keys.size());

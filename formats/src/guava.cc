@@ -1,4 +1,4 @@
-// Made after BloomFilter.java and BloomFilterStrategies.java of Guava 31.1.
+// Follows BloomFilter.java and BloomFilterStrategies.java of Guava 31.1.
 #include "tamis/formats/guava.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, "a Guava filter " + message);
 }
 
-// Bits of which only whole words are made, and hashes.
+// Returns the number of bits, before rounding up to words, and the number of hashes.
 std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
   if (options.num_bits != 0 || options.num_hashes != 0) {
     if (options.capacity != 0) {
@@ -47,7 +47,7 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
     RefuseGuava(detail::StrCat("cannot have a false-positive rate of ", std::to_string(options.fpr),
                                "; it must be between 0 and 1, both excluded"));
   }
-  // The operations of Java in their order, as a last digit can decide.
+  // The same operations in the same order as in Java, because the last digit can matter.
   const double log2 = std::log(2.0);
   const auto keys = static_cast<double>(options.capacity);
   const double bits = std::floor(-keys * std::log(options.fpr) / (log2 * log2));

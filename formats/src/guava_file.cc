@@ -1,5 +1,5 @@
-// The stream of BloomFilter.writeTo: strategy (i8), hashes (u8), words (i32), and the words (i64),
-// big-endian.
+// The stream of BloomFilter.writeTo, big-endian: strategy (i8), hashes (u8), number of words (i32),
+// and the words (i64).
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -19,7 +19,7 @@ constexpr uint64_t kStrategyAt = 0;
 constexpr uint64_t kGuavaHashesAt = 1;
 constexpr uint64_t kWordsAt = 2;
 constexpr uint64_t kGuavaHeaderBytes = 6;
-// Words that are turned around at once, while they are in a cache.
+// Number of words that are byte-swapped at a time, so that they stay in a cache.
 constexpr uint64_t kPieceWords = 1 << 14;
 
 [[noreturn]] void FailGuava(const fs::path& name, ErrorCode code, const char* check, uint64_t at,
@@ -35,7 +35,7 @@ void TurnAround(const uint64_t* from, uint64_t* to, size_t n) noexcept {
 
 uint64_t GuavaBloomFilter::serialized_bytes() const noexcept { return kGuavaHeaderBytes + bytes(); }
 
-// read(out, offset) fills `out` from the stream of `size` bytes.
+// Parses a stream of `size` bytes. read(out, offset) fills `out` from the stream.
 template <typename Read>
 GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, const Read& read,
                                          GuavaFunnel funnel, const GuavaLoadOptions& options) {

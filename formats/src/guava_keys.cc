@@ -30,7 +30,7 @@ bool HashInteger(GuavaFunnel funnel, uint64_t key, Hash128& hash) noexcept {
   return static_cast<uint64_t>(int64_t{static_cast<int32_t>(key)}) == key;
 }
 
-// The bytes of UTF-16, little-endian, as blocks of the hash.
+// Hashes the bytes of UTF-16 chars, little-endian.
 class CharHasher {
  public:
   void Take(uint16_t unit) noexcept {
@@ -47,8 +47,8 @@ class CharHasher {
   size_t units_ = 0;
 };
 
-// The ranges of bytes are those of the Unicode Standard, table 3-7, but that ED, too, is followed
-// by 80 to BF, which are surrogates.
+// The byte ranges are those of the Unicode Standard, table 3-7, except that 80 to BF may also
+// follow ED: these are surrogates.
 bool HashChars(std::string_view text, Hash128& hash) noexcept {
   CharHasher hasher;
   for (size_t i = 0; i < text.size();) {
@@ -66,7 +66,7 @@ bool HashChars(std::string_view text, Hash128& hash) noexcept {
       if ((byte & 0xC0) != 0x80) return false;
       point = point << 6 | (byte & 0x3Fu);
     }
-    if (more == 2 && point < 0x800) return false;  // more bytes than it needs
+    if (more == 2 && point < 0x800) return false;  // longer than necessary
     if (more < 3) {
       hasher.Take(static_cast<uint16_t>(point));
       continue;
@@ -109,7 +109,7 @@ void RequireGuavaForm(GuavaFunnel funnel, const Keys& keys) {
     case KeyLayout::kU64:
     case KeyLayout::kU32:
     case KeyLayout::kI32:
-      // An empty batch of no type has this form, too.
+      // An empty batch without a type also has this layout.
       if (!TakesIntegers(funnel) && !keys.empty()) ThrowForm(funnel, "integers");
       return;
     case KeyLayout::kHashes:
@@ -145,7 +145,7 @@ uint64_t HashGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, con
   }
   return VisitKeys(keys, [&](const auto& of) {
     uint64_t known = 0;
-    // What is in the place of a null may be no string at all.
+    // The entry of a null may not be a valid string.
     for (uint64_t rest = NotNull(keys, begin, n); rest != 0; rest &= rest - 1) {
       const auto i = static_cast<size_t>(std::countr_zero(rest));
       known |= uint64_t{Hash(funnel, of(begin + i), hashes[i])} << i;

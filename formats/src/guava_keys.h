@@ -1,4 +1,4 @@
-// What Guava hashes of a key, by funnel.
+// The hashes of keys in Guava, by funnel.
 #ifndef TAMIS_FORMATS_SRC_GUAVA_KEYS_H_
 #define TAMIS_FORMATS_SRC_GUAVA_KEYS_H_
 
@@ -13,19 +13,20 @@
 
 namespace tamis::detail {
 
-// Each returns false if the funnel does not have the key. Throw Error(kInvalidArgument) if it has
-// no keys of this sort.
+// Each returns false if the key is outside the range of the funnel. Throw Error(kInvalidArgument)
+// if the funnel has another key type.
 bool HashGuavaKey(GuavaFunnel funnel, uint64_t key, Hash128& hash);
 bool HashGuavaKey(GuavaFunnel funnel, std::string_view key, Hash128& hash);
 
-// Throws Error(kInvalidArgument) unless the funnel has keys of this form.
+// Throws Error(kInvalidArgument) unless the funnel has keys of this type.
 void RequireGuavaForm(GuavaFunnel funnel, const Keys& keys);
-// The same unless it has all of these that are not null, too; the error names the first.
+// Like RequireGuavaForm. Also throws if a key that is not null is outside the range of the funnel;
+// the error names the first.
 void RequireGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys);
 
-// The hashes of keys [begin, begin + n), which are of a form that the funnel has; n is at most 64.
-// Returns a bit for each that is not null and that the funnel has; the hashes of others are
-// unspecified.
+// Computes the hashes of the keys [begin, begin + n), whose type the funnel must have; n is at most
+// 64. Returns one bit for each key that is not null and in the range of the funnel. The hashes of
+// the others are unspecified.
 uint64_t HashGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys,
                        size_t begin, size_t n, Hash128* hashes) noexcept;
 

@@ -11,7 +11,7 @@
 namespace tamis::detail {
 
 // The strategies as walks, after BloomFilterStrategies.java. Each bit comes from the combination of
-// both halves of the hash that is left for the next.
+// both halves of the hash; the walk keeps the next combination.
 struct GuavaMitz64 {
   static Hash128 Start(const Hash128& hash) noexcept { return hash; }
   static uint64_t Next(Hash128& walk, const Remainder& remainder) noexcept {
@@ -20,7 +20,7 @@ struct GuavaMitz64 {
     return bit;
   }
 };
-// Both are halves of the low half; sums wrap around at 2^32, and one that is negative is inverted.
+// Uses the two halves of the low half. Sums wrap around at 2^32, and a negative sum is inverted.
 struct GuavaMitz32 {
   static Hash128 Start(const Hash128& hash) noexcept {
     const auto first = static_cast<uint32_t>(hash.low);
@@ -34,7 +34,7 @@ struct GuavaMitz32 {
   }
 };
 
-// Calls visit with the strategy as a type.
+// Calls visit with a value whose type is the strategy.
 template <typename Visit>
 auto VisitStrategy(GuavaStrategy strategy, const Visit& visit) {
   return strategy == GuavaStrategy::kMurmur128Mitz32 ? visit(GuavaMitz32()) : visit(GuavaMitz64());

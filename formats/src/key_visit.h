@@ -1,4 +1,5 @@
-// The keys of a batch one by one, as integers or strings, or their integers for kernels.
+// Access to the keys of a batch one by one, as integers or strings, or to their integers for
+// kernels.
 #ifndef TAMIS_FORMATS_SRC_KEY_VISIT_H_
 #define TAMIS_FORMATS_SRC_KEY_VISIT_H_
 
@@ -13,7 +14,7 @@
 
 namespace tamis::detail {
 
-// Returns visit(of), of(i) being key i as a string; 0 for other forms.
+// Returns visit(of), where of(i) is key i as a string; 0 for other key layouts.
 template <typename Visit>
 uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
   switch (keys.layout()) {
@@ -38,7 +39,7 @@ uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
   }
 }
 
-// The same with integers, too, widened to 64 bits; 0 for hashes.
+// Like VisitStrings, but also visits integers, widened to 64 bits; 0 for hashes.
 template <typename Visit>
 uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
   switch (keys.layout()) {
@@ -54,8 +55,8 @@ uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
   }
 }
 
-// The integers [begin, begin + n), n <= 64, widened to 64 bits, where they are or in `room`;
-// nullptr if the keys are none. What is in the place of a null is an integer, too.
+// Returns the integers [begin, begin + n), n <= 64, widened to 64 bits, in place or in `room`.
+// Returns nullptr if the keys are not integers. The entry of a null is also an integer.
 inline const uint64_t* IntegersOf(const Keys& keys, size_t begin, size_t n,
                                   uint64_t (&room)[64]) noexcept {
   switch (keys.layout()) {
@@ -73,7 +74,7 @@ inline const uint64_t* IntegersOf(const Keys& keys, size_t begin, size_t n,
   }
 }
 
-// A bit for each of the keys [begin, begin + n) that is not null; n is in [1, 64].
+// Returns one bit for each of the keys [begin, begin + n) that is not null; n is in [1, 64].
 inline uint64_t NotNull(const Keys& keys, size_t begin, size_t n) noexcept {
   return keys.validity() == nullptr ? ~uint64_t{0} >> (64 - n) : ValidBits(keys, begin, n);
 }

@@ -1,6 +1,6 @@
 // The message BlockBloomFilterPB (block_bloom_filter.proto): log_space_bytes = 1 (int32),
 // bloom_data = 2 (bytes), always_false = 3 (bool), hash_algorithm = 4 (enum), hash_seed = 5
-// (uint32). Kudu reads none without the first four, and writes all.
+// (uint32). Kudu requires the first four, and writes all five.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -46,7 +46,7 @@ struct KuduBlockBloomFilter::Message {
 
 namespace {
 
-// HashAlgorithm of hash.proto. The others hash to 64 bits, and are for something else.
+// HashAlgorithm of hash.proto. The other algorithms have 64-bit hashes and other uses.
 constexpr uint32_t kFastHash = 3;
 constexpr uint64_t kMaxMessageBytes = 0x7FFF'FFFF;
 
@@ -59,7 +59,7 @@ void AppendVarint(std::vector<std::byte>& bytes, uint64_t value) {
   bytes.push_back(static_cast<std::byte>(value));
 }
 
-// What is before the blocks, and what is behind them.
+// The bytes before the blocks and the bytes after them.
 std::vector<std::byte> BytesBefore(const KuduBlockBloomFilter& filter) {
   std::vector<std::byte> bytes = {Tag(1, WireType::kVarint)};
   AppendVarint(bytes, filter.log_space_bytes());
@@ -80,8 +80,8 @@ std::vector<std::byte> BytesBehind(const KuduBlockBloomFilter& filter) {
 
 }  // namespace
 
-// As protobuf: of a field that is there twice the last one counts, and one of another type, or an
-// algorithm without a name, is one that is not known.
+// Like protobuf: the last occurrence of a field counts. A field of another type, or an unknown
+// algorithm, is an unknown field.
 KuduBlockBloomFilter::Message::Message(uint64_t size_of_all, const fs::path& name_of_it,
                                        ProtobufReader::Read read_it)
     : name(name_of_it), read(read_it), size(size_of_all) {
@@ -138,7 +138,7 @@ uint32_t KuduBlockBloomFilter::Message::CheckedLogSpace() const {
     Fail(ErrorCode::kCorrupt, "log space", log_space_at,
          detail::StrCat("is ", *log_space_bytes, ", allowed: up to ", kMost));
   }
-  // Less stands for the least, as it does there.
+  // Kudu also raises smaller values to the least size.
   const auto log =
       static_cast<uint32_t>(std::max(*log_space_bytes, static_cast<int32_t>(kMinLogSpaceBytes)));
   if (*data_bytes != uint64_t{1} << log) {

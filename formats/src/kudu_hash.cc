@@ -31,7 +31,7 @@ bool HashCell(const KuduHasher& hasher, uint64_t key, uint64_t& hash) noexcept {
   return static_cast<uint64_t>(int64_t{static_cast<Integer>(key)}) == key;
 }
 
-// Calls visit(hash_one), hash_one(key, hash) being what makes the hash of a key of this type.
+// Calls visit(hash_one), where hash_one(key, hash) computes the hash of a key of this type.
 template <typename Visit>
 auto VisitType(const KuduHasher& hasher, const Visit& visit) {
   const auto cell = [&hasher]<typename Integer>(Integer) {
@@ -54,14 +54,14 @@ bool HashString(const KuduHasher& hasher, std::string_view key, uint64_t& hash) 
   return true;
 }
 
-// hash_one(key, hash) for the keys that are not null; of(i) is key i.
+// Calls hash_one(key, hash) for each key that is not null; of(i) is key i.
 template <typename Of, typename HashOne>
 uint64_t HashEach(const Keys& keys, size_t begin, size_t n, uint64_t* hashes, const Of& of,
                   const HashOne& hash_one) noexcept {
   const uint64_t valid = NotNull(keys, begin, n);
   uint64_t known = 0;
   for (size_t i = 0; i < n; ++i) {
-    // What is in the place of a null may be no string at all.
+    // The entry of a null may not be a valid string.
     if (((valid >> i) & 1) == 0 || !hash_one(of(begin + i), hashes[i])) {
       hashes[i] = 0;
     } else {
@@ -88,7 +88,7 @@ void KuduHasher::RequireForm(const Keys& keys) const {
     case KeyLayout::kU64:
     case KeyLayout::kU32:
     case KeyLayout::kI32:
-      // An empty batch of no type has this form, too.
+      // An empty batch without a type also has this layout.
       if (!TakesIntegers(type) && !keys.empty()) ThrowForm(type, "integers");
       return;
     case KeyLayout::kHashes:

@@ -1,4 +1,4 @@
-// What Kudu hashes of a key, by type, and the block that follows from it. After the descriptions in
+// The hashes of keys in Kudu, by type, and the block of a hash. After the descriptions in
 // hash_util.h and block_bloom_filter.h of Apache Kudu; FastHash is by Zilong Tan.
 #ifndef TAMIS_FORMATS_SRC_KUDU_HASH_H_
 #define TAMIS_FORMATS_SRC_KUDU_HASH_H_
@@ -13,8 +13,8 @@
 
 namespace tamis::detail {
 
-// FastHash, its 64 bits folded to 32. Words of 8 bytes, little-endian, are taken one after the
-// other, and what is left of fewer bytes as one with zeros behind it.
+// FastHash, with its 64 bits folded to 32. Takes words of 8 bytes, little-endian, one after the
+// other. Fewer than 8 bytes at the end are one more word, padded with zeros.
 class FastHash {
  public:
   FastHash(uint32_t seed, uint64_t length) noexcept : h_(seed ^ (length * kMultiplier)) {}
@@ -36,7 +36,7 @@ class FastHash {
   uint64_t h_;
 };
 
-// Of the low `length` bytes of an integer, in [1, 8]; the others are 0.
+// Returns the hash of the low `length` bytes of an integer, in [1, 8]; the other bytes must be 0.
 inline uint32_t FastHashOfInteger(uint64_t value, uint64_t length, uint32_t seed) noexcept {
   FastHash hash(seed, length);
   hash.Take(value);
@@ -44,7 +44,7 @@ inline uint32_t FastHashOfInteger(uint64_t value, uint64_t length, uint32_t seed
 }
 
 inline uint32_t FastHashOfBytes(std::string_view bytes, uint32_t seed) noexcept {
-  constexpr uint64_t kOfEmpty = 0x7DCA7EEE;  // stands for the empty string
+  constexpr uint64_t kOfEmpty = 0x7DCA7EEE;  // represents the empty string
   if (bytes.empty()) return FastHashOfInteger(kOfEmpty, 4, seed);
   FastHash hash(seed, bytes.size());
   uint64_t word = 0;
@@ -61,32 +61,34 @@ inline uint32_t FastHashOfBytes(std::string_view bytes, uint32_t seed) noexcept 
   return hash.Finish();
 }
 
-// The hash of 64 bits for which split_block::BlockIndex gives the block that Kudu takes, of
-// 2^log_blocks with log_blocks in [1, 32], and which owns the same bits there: the index from a
-// multiplication (Dietzfelbinger) is the high bits, and the hash the low ones.
+// Returns the 64-bit hash for which split_block::BlockIndex gives the block that Kudu uses, out of
+// 2^log_blocks with log_blocks in [1, 32]. The hash also has the same bits in the block. Its high
+// bits are the index, from a multiplication (Dietzfelbinger), and its low bits are `hash`.
 inline uint64_t KuduBlockHash(uint32_t hash, uint32_t log_blocks) noexcept {
   const uint64_t index = (hash * uint64_t{0x7850F11EC6D14889} + 0x6773610597CA4C63) >> 32;
   return index << (64 - log_blocks) | hash;
 }
 
-// How keys become hashes in one filter.
+// Computes the hashes of the keys of one filter.
 struct KuduHasher {
   KuduType type;
   uint32_t seed;
   uint32_t log_blocks;
 
-  // Each returns false if the type does not have the key. Throw Error(kInvalidArgument) if it has
-  // no keys of this sort.
+  // Each returns false if the key is outside the range of the type. Throw Error(kInvalidArgument)
+  // for keys of another type.
   bool OfKey(uint64_t key, uint64_t& hash) const;
   bool OfKey(std::string_view key, uint64_t& hash) const;
 
-  // Throws Error(kInvalidArgument) unless the type has keys of this form.
+  // Throws Error(kInvalidArgument) unless the keys have this type.
   void RequireForm(const Keys& keys) const;
-  // The same unless it has all of these that are not null, too; the error names the first.
+  // Like RequireForm. Also throws if a key that is not null is outside the range of the type; the
+  // error names the first.
   void RequireKeys(const Keys& keys) const;
 
-  // The hashes of keys [begin, begin + n), which are of a form that the type has; n is in [1, 64].
-  // Returns a bit for each that is not null and that the type has; the hashes of others are 0.
+  // Computes the hashes of the keys [begin, begin + n), which must have this type; n is in [1, 64].
+  // Returns one bit for each key that is not null and in the range of the type. The hashes of the
+  // others are 0.
   uint64_t OfKeys(const Keys& keys, size_t begin, size_t n, uint64_t* hashes) const noexcept;
 };
 

@@ -1,4 +1,4 @@
-// Made after client/bloom_filter.py of pymilvus 3.0.2.
+// Follows client/bloom_filter.py of pymilvus 3.0.2.
 #include "tamis/formats/milvus.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ bool IsAllowed(uint64_t num_blocks) noexcept {
 
 std::string AllowedBlocks() { return detail::StrCat("allowed: powers of two up to ", kMaxBlocks); }
 
-// `start` is the first bytes of `size`, kHeaderBytes of them or all.
+// Checks the header of a filter of `size` bytes. `start` has its first kHeaderBytes bytes, or all.
 Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::path& name) {
   const auto fail = [&](ErrorCode code, const char* check, uint64_t at,
                         const std::string& problem) {

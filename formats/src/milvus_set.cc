@@ -30,7 +30,7 @@ void MilvusSet::RequireForm(const Keys& keys) const {
   const bool integers = keys.layout() == KeyLayout::kU64 || keys.layout() == KeyLayout::kU32 ||
                         keys.layout() == KeyLayout::kI32;
   const bool hashes = keys.layout() == KeyLayout::kHashes;
-  // An empty batch of no type has the form of integers.
+  // An empty batch without a type has the layout of integers.
   if (!hashes && (integers == (form_ == KeyType::kInteger) || keys.empty())) return;
   throw Error(ErrorCode::kInvalidArgument,
               std::string("this filter of Milvus is asked for ") +

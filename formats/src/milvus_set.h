@@ -1,4 +1,4 @@
-// A membership filter of Milvus as a filter of one of its domains.
+// A membership filter of Milvus as a filter with the keys of one domain.
 #ifndef TAMIS_FORMATS_SRC_MILVUS_SET_H_
 #define TAMIS_FORMATS_SRC_MILVUS_SET_H_
 
@@ -16,7 +16,7 @@
 
 namespace tamis::milvus {
 
-// As Load, of a file that is open, with the header.
+// Like Load, for an open file. Also returns the header.
 SplitBlockBloomFilter LoadWithHeader(int fd, const std::filesystem::path& path,
                                      const MemoryOptions& memory, const Backend* backend,
                                      Header& header);
@@ -25,8 +25,8 @@ SplitBlockBloomFilter LoadWithHeader(int fd, const std::filesystem::path& path,
 
 namespace tamis::detail {
 
-// Its functions are as those of the classes of other formats. Keys of a domain that the header does
-// not have are not in. Keys of the other form throw Error(kInvalidArgument).
+// Has the same functions as the classes of other formats. Keys of a domain that the header lacks
+// are absent. Keys of the other type throw Error(kInvalidArgument).
 class MilvusSet final : public FormatFilter {
  public:
   struct Options {
@@ -54,7 +54,7 @@ class MilvusSet final : public FormatFilter {
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   void MergeFrom(const FormatFilter& other) override;
   void RequireForm(const Keys& keys) const;
-  // Whether any key of the form is in.
+  // Whether the filter has keys of its type.
   bool HasDomain() const noexcept { return header_.key_types.Has(form_); }
 
   KeyType form_;

@@ -1,5 +1,5 @@
-// MurmurHash2 and its version of 64 bits, MurmurHash64A, after the description of Austin Appleby's
-// algorithms, who has put them in the public domain (smhasher, MurmurHash2.cpp).
+// MurmurHash2 and its 64-bit version, MurmurHash64A, after the description of the algorithms by
+// Austin Appleby, who placed them in the public domain (smhasher, MurmurHash2.cpp).
 #ifndef TAMIS_FORMATS_SRC_MURMUR2_H_
 #define TAMIS_FORMATS_SRC_MURMUR2_H_
 
@@ -12,8 +12,8 @@ namespace tamis::detail {
 
 static_assert(std::endian::native == std::endian::little);
 
-// The n bytes, in [1, 7], before `end`, the first the lowest; `size` bytes before it may be read.
-// Without a loop, whose end would be guessed wrong for keys of different lengths.
+// Returns the n bytes before `end`, n in [1, 7], little-endian. The `size` bytes before `end` may
+// be read. There is no loop, because its end would be mispredicted for keys of different lengths.
 inline uint64_t LastBytes(const char* end, size_t n, size_t size) noexcept {
   if (size >= 8) {
     uint64_t last;
@@ -33,7 +33,7 @@ inline uint64_t LastBytes(const char* end, size_t n, size_t size) noexcept {
 
 inline constexpr uint64_t kMurmur64AFactor = 0xC6A4A7935BD1E995;
 
-// Of n bytes at any address.
+// Hashes n bytes at any address.
 inline uint64_t Murmur64A(const char* bytes, size_t n, uint64_t seed) noexcept {
   constexpr uint64_t kFactor = kMurmur64AFactor;
   uint64_t h = seed ^ (n * kFactor);
@@ -52,7 +52,7 @@ inline uint64_t Murmur64A(const char* bytes, size_t n, uint64_t seed) noexcept {
   return h ^ (h >> 47);
 }
 
-// The same of 32 bits.
+// The 32-bit hash of n bytes at any address.
 inline uint32_t Murmur2(const char* bytes, size_t n, uint32_t seed) noexcept {
   constexpr uint32_t kFactor = 0x5BD1E995;
   uint32_t h = seed ^ static_cast<uint32_t>(n);

@@ -1,5 +1,5 @@
-// MurmurHash3_x64_128, after the description of Austin Appleby's algorithm, who has put it in the
-// public domain (smhasher, MurmurHash3.cpp).
+// MurmurHash3_x64_128, after the description of the algorithm by Austin Appleby, who placed it in
+// the public domain (smhasher, MurmurHash3.cpp).
 #ifndef TAMIS_FORMATS_SRC_MURMUR3_H_
 #define TAMIS_FORMATS_SRC_MURMUR3_H_
 
@@ -22,14 +22,14 @@ class Murmur3 {
 
   explicit Murmur3(uint32_t seed = 0) noexcept : h_{seed, seed} {}
 
-  // A block: its two lanes of 8 bytes, little-endian.
+  // Adds a block: its two lanes of 8 bytes, little-endian.
   void Take(uint64_t first, uint64_t second) noexcept {
     h_.low = (std::rotl(h_.low ^ MixFirst(first), 27) + h_.high) * 5 + 0x52DCE729;
     h_.high = (std::rotl(h_.high ^ MixSecond(second), 31) + h_.low) * 5 + 0x38495AB5;
   }
 
-  // The hash of all blocks and of what is left, fewer than 16 bytes, as lanes with zeros behind
-  // them; `length` is in bytes, of everything.
+  // Returns the hash of all blocks and of the remaining bytes, fewer than 16, as lanes padded with
+  // zeros. `length` is the total length in bytes.
   Hash128 Finish(uint64_t first, uint64_t second, uint64_t length) const noexcept {
     uint64_t low = h_.low ^ MixFirst(first) ^ length;
     uint64_t high = h_.high ^ MixSecond(second) ^ length;
@@ -42,7 +42,7 @@ class Murmur3 {
   }
 
  private:
-  // Of 0 both are 0: what is not there changes nothing.
+  // Both return 0 for 0, so that missing bytes change nothing.
   static uint64_t MixFirst(uint64_t lane) noexcept {
     return std::rotl(lane * kFirst, 31) * kSecond;
   }
@@ -58,7 +58,7 @@ class Murmur3 {
   Hash128 h_;
 };
 
-// Of n bytes at any address.
+// Hashes n bytes at any address.
 inline Hash128 Murmur3OfBytes(const char* bytes, size_t n, uint32_t seed = 0) noexcept {
   static_assert(std::endian::native == std::endian::little);
   Murmur3 state(seed);
@@ -73,7 +73,7 @@ inline Hash128 Murmur3OfBytes(const char* bytes, size_t n, uint32_t seed = 0) no
   return state.Finish(rest[0], rest[1], n);
 }
 
-// Of the 8 bytes of a value, little-endian, and of the 4 of one.
+// Hashes the 8 or 4 bytes of a value, little-endian.
 inline Hash128 Murmur3OfU64(uint64_t value) noexcept { return Murmur3().Finish(value, 0, 8); }
 inline Hash128 Murmur3OfU32(uint32_t value) noexcept { return Murmur3().Finish(value, 0, 4); }
 

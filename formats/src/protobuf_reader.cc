@@ -21,7 +21,7 @@ std::byte ProtobufReader::ReadByte() {
   return window_[at_++ - window_at_];
 }
 
-// Bits past the 64th are dropped, as protobuf does.
+// Drops bits after the 64th, like protobuf.
 uint64_t ProtobufReader::ReadVarint() {
   const uint64_t begin = at_;
   uint64_t value = 0;

@@ -1,4 +1,4 @@
-// Made after BloomFilter.java of Spark 3.5 and 4.1.
+// Follows BloomFilter.java of Spark 3.5 and 4.1.
 #include "tamis/formats/spark.h"
 
 #include <algorithm>
@@ -30,12 +30,13 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, "a Spark filter " + message);
 }
 
-// max(1, round(m/n ln 2)), by the operations of Java in their order, as a last digit can decide.
+// Returns max(1, round(m/n ln 2)). The operations have the same order as in Java, because the last
+// digit can matter.
 double HashesFor(double keys, double bits) noexcept {
   return std::max(1.0, std::floor(bits / keys * std::log(2.0) + 0.5));
 }
 
-// Bits of which only whole words are made, and hashes.
+// Returns the number of bits, before rounding up to words, and the number of hashes.
 std::pair<double, double> BitsAndHashes(const SparkOptions& options) {
   const auto given_bits = static_cast<double>(options.num_bits);
   if (options.num_hashes != 0) {
@@ -82,7 +83,7 @@ struct Hasher {
     }
     return detail::VisitStrings(keys, [&](const auto& of) {
       const uint64_t known = detail::NotNull(keys, begin, n);
-      // What is in the place of a null may be no string at all.
+      // The entry of a null may not be a valid string.
       for (uint64_t rest = known; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<size_t>(std::countr_zero(rest));
         hashes[i] = detail::SparkHashes(of(begin + i), seed);
@@ -140,7 +141,7 @@ SparkBloomFilter::SparkBloomFilter(const Geometry& geometry, const MemoryOptions
 SparkBloomFilter::SparkBloomFilter(SparkBloomFilter&& other) noexcept
     : version_(other.version_),
       seed_(other.seed_),
-      num_hashes_(std::exchange(other.num_hashes_, 1)),  // which so few bits can have
+      num_hashes_(std::exchange(other.num_hashes_, 1)),  // valid for these few bits
       num_words_(std::exchange(other.num_words_, detail::kMovedBytes / 8)),
       backend_(other.backend_),
       storage_(std::move(other.storage_)) {}

@@ -1,5 +1,5 @@
-// The stream of BloomFilter.writeTo: version (i32), hashes (i32), for version 2 seed (i32), words
-// (i32), and the words (i64), big-endian.
+// The stream of BloomFilter.writeTo, big-endian: version (i32), hashes (i32), in version 2 the seed
+// (i32), number of words (i32), and the words (i64).
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kSparkVersionAt = 0;
 constexpr uint64_t kSparkHashesAt = 4;
-constexpr uint64_t kSeedAt = 8;  // version 2 alone
+constexpr uint64_t kSeedAt = 8;  // in version 2 only
 constexpr uint64_t kMaxHeaderBytes = 16;
 
 uint64_t HeaderBytes(SparkVersion version) noexcept {
@@ -42,7 +42,7 @@ uint64_t SparkBloomFilter::serialized_bytes() const noexcept {
   return HeaderBytes(version_) + bytes();
 }
 
-// read(out, offset) fills `out` from the stream of `size` bytes.
+// Parses a stream of `size` bytes. read(out, offset) fills `out` from the stream.
 template <typename Read>
 SparkBloomFilter SparkBloomFilter::Parse(uint64_t size, const fs::path& name, const Read& read,
                                          const SparkLoadOptions& options) {

@@ -1,4 +1,4 @@
-// The hash of a key in a filter of Spark.
+// The hash of a key in Spark's filters.
 #ifndef TAMIS_FORMATS_SRC_SPARK_HASH_H_
 #define TAMIS_FORMATS_SRC_SPARK_HASH_H_
 
@@ -12,8 +12,8 @@
 
 namespace tamis::detail {
 
-// MurmurHash3_x86_32 as Spark has it (Murmur3_x86_32.java). It is the algorithm of Austin Appleby
-// but for the bytes after the last whole word: each is a word of its own, with its sign.
+// MurmurHash3_x86_32 in Spark's variant (Murmur3_x86_32.java). It differs from the algorithm of
+// Austin Appleby in the bytes after the last whole word: each is a separate word, sign-extended.
 class SparkMurmur3 {
  public:
   static constexpr uint32_t kFirst = 0xCC9E2D51;
@@ -60,7 +60,7 @@ inline uint32_t SparkHash(std::string_view key, uint32_t seed) noexcept {
   return state.Finish(static_cast<uint32_t>(key.size()));
 }
 
-// Both hashes of a key: the second has the first for its seed.
+// Returns both hashes of a key. The first is the seed of the second.
 template <typename Key>
 Hash128 SparkHashes(const Key& key, int32_t seed) noexcept {
   const uint32_t first = SparkHash(key, static_cast<uint32_t>(seed));

@@ -1,4 +1,4 @@
-// The bits of a key in a filter of Spark.
+// The bits of a key in Spark's filters.
 #ifndef TAMIS_FORMATS_SRC_SPARK_WALK_H_
 #define TAMIS_FORMATS_SRC_SPARK_WALK_H_
 
@@ -10,9 +10,8 @@
 
 namespace tamis::detail {
 
-// The versions as walks, after BloomFilterImpl.java and BloomFilterImplV2.java: the second hash is
-// added again and again, and a sum that is negative is inverted. In version 1 sums wrap around at
-// 2^32.
+// The versions as walks, after BloomFilterImpl.java and BloomFilterImplV2.java. The second hash is
+// added repeatedly, and a negative sum is inverted. In version 1, sums wrap around at 2^32.
 struct SparkV1 {
   static Hash128 Start(const Hash128& hash) noexcept {
     return {static_cast<uint32_t>(hash.low + hash.high), hash.high};
@@ -23,7 +22,8 @@ struct SparkV1 {
     return remainder(sum >> 31 != 0 ? ~sum : sum);
   }
 };
-// They are signed and begin at 2^31 - 1 times the first; what is inverted is the index alone.
+// Hashes are signed. The sum begins at 2^31 - 1 times the first hash. Only the index is inverted,
+// not the sum.
 struct SparkV2 {
   static Hash128 Start(const Hash128& hash) noexcept {
     const uint64_t step = Widened(hash.high);
@@ -41,7 +41,7 @@ struct SparkV2 {
   }
 };
 
-// Calls visit with the version as a type.
+// Calls visit with a value whose type is the version.
 template <typename Visit>
 auto VisitSparkVersion(SparkVersion version, const Visit& visit) {
   return version == SparkVersion::kV1 ? visit(SparkV1()) : visit(SparkV2());

@@ -1,4 +1,4 @@
-// Made after vortex-layout/src/layouts/zoned/aggregates/bloom_filter of Vortex.
+// Follows vortex-layout/src/layouts/zoned/aggregates/bloom_filter of Vortex.
 #include "tamis/formats/vortex.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Made after redis_metadata.cc, encoding.h and bloom_filter.h of Apache Kvrocks.
+// Follows redis_metadata.cc, encoding.h and bloom_filter.h of Apache Kvrocks.
 #include "tamis/formats/kvrocks.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr uint8_t kLongFields = 0x80;
   detail::ThrowFormatError("memory", code, check, at, problem);
 }
 
-// The fields of a record that is long enough, big-endian.
+// Decodes the fields of a record that is long enough, big-endian.
 class Fields {
  public:
   explicit Fields(std::span<const std::byte> record) noexcept : next_(record.data()) {}
@@ -38,7 +38,7 @@ class Fields {
     }
     return value;
   }
-  // As integers in the order of their values.
+  // Doubles are encoded as integers that sort in the order of the values.
   double TakeDouble() noexcept {
     const auto bits = Take<uint64_t>();
     constexpr uint64_t kSign = uint64_t{1} << 63;
@@ -88,7 +88,7 @@ Chain ReadChain(std::span<const std::byte> record) {
     FailKvrocks(ErrorCode::kCorrupt, "filters", want - kFiltersFromEnd,
                 "is 0, allowed: [1, 65535]");
   }
-  if (!(chain.fpr > 0 && chain.fpr < 1)) {  // true for NaN, too
+  if (!(chain.fpr > 0 && chain.fpr < 1)) {  // also true for NaN
     FailKvrocks(ErrorCode::kCorrupt, "error rate", want - kFprFromEnd,
                 detail::StrCat("is ", std::to_string(chain.fpr),
                                ", allowed: between 0 and 1, both excluded"));

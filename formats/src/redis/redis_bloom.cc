@@ -1,4 +1,4 @@
-// Made after sb.c, bloom.c and rebloom.c of RedisBloom 8.
+// Follows sb.c, bloom.c and rebloom.c of RedisBloom 8.
 #include "tamis/formats/redis_bloom.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kHighestErrorRate = 0.25;  // BF_ERROR_RATE_CAP of config.h
 constexpr double kTightening = 0.5;         // ERROR_TIGHTENING_RATIO of sb.c
-constexpr double kLn2 = 0.693147180559945;  // and its square, in the digits of bloom.c
+constexpr double kLn2 = 0.693147180559945;  // and its square, with the digits of bloom.c
 constexpr double kLn2Squared = 0.480453013918201;
 
 [[noreturn]] void RefuseRedisBloom(const std::string& message) {
@@ -51,7 +51,7 @@ void RequireOptions(const RedisBloomOptions& options) {
   }
 }
 
-// Bit i of the walk is (low + i high) modulo the bits; the sums wrap around at 2^64.
+// Bit i of the walk is (low + i high) modulo the number of bits. The sums wrap around at 2^64.
 struct RedisWalk {
   static Hash128 Start(const Hash128& hash) noexcept { return hash; }
   static uint64_t Next(Hash128& walk, const detail::Remainder& remainder) noexcept {
@@ -100,7 +100,8 @@ Hash128 HashOf(bool hash32, RedisIntegers integers, Key key) noexcept {
 
 }  // namespace
 
-// What bloom_init makes of these; its operations are in the same order, as a last digit can decide.
+// Computes the link of bloom_init. The operations have the same order, because the last digit can
+// matter.
 RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, uint32_t flags) {
   if (capacity == 0 || !(error_rate > 0 && error_rate < 1)) {
     RefuseRedisBloom(detail::StrCat("cannot have a link for ", capacity,
@@ -199,7 +200,7 @@ uint64_t RedisBloomFilter::bytes() const noexcept {
 double RedisBloomFilter::expected_fpr() const noexcept {
   double absent = 1;
   for (const Link& link : links_) {
-    // What is set past the modulus, which only damage sets, is never asked.
+    // Bits past the modulus are only set by damage, and never queried.
     const auto set =
         static_cast<double>(backend_->kernels->popcount(link.words(), link.num_words()));
     const double share = std::min(1.0, set / static_cast<double>(Modulus(link.info)));
@@ -226,27 +227,28 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
                   detail::StrCat("a filter of RedisBloom that does not scale is full: it has its ",
                                  full.size, " keys"));
     }
-    if (links_.size() == kMaxLinks) {  // only where a dump had other error rates
+    if (links_.size() == kMaxLinks) {  // only after a dump with other error rates
       RefuseRedisBloom(detail::StrCat("cannot have more than ", kMaxLinks, " links"));
     }
-    // There it is made: of 2^(capacity * growth) bits, which a dump of a hundred bytes can make any
-    // size. No command makes such filters.
+    // RedisBloom adds a link of 2^(capacity * growth) bits. A dump of a hundred bytes can make that
+    // any size. No command makes such filters.
     if ((flags_ & kCapacityIsLog2) != 0) {
       RefuseRedisBloom("whose capacities are logarithms is full, and does not grow");
     }
-    // The product wraps around there, too.
+    // The product also wraps around in RedisBloom.
     links_.push_back(
         MakeLink(Geometry(full.capacity * growth_, full.error_rate * kTightening, flags_)));
   }
   Link& link = links_.back();
-  // With no bit left of a damaged filter, the key had been there.
+  // This always sets a bit: otherwise ContainsHash would have found the key, even after damage.
   detail::InsertWalk<RedisWalk>(LinkView(link.info, link.words()), hash);
   ++link.info.size;
   ++size_;
   return true;
 }
 
-// What InsertHash will read: all of the newest link, and of the others the bit that mostly decides.
+// Prefetches the words that InsertHash will read: all of the newest link, and of the others the
+// word that mostly decides.
 void RedisBloomFilter::Prefetch(const Hash128& hash) const noexcept {
   for (size_t i = 0; i < links_.size(); ++i) {
     const RedisBloomLink& link = links_[i].info;
@@ -292,7 +294,7 @@ void RedisBloomFilter::Query(const Keys& keys, uint64_t* bits) const {
         return detail::ProbeWalks<RedisWalk>(LinkView(link.info, link.words()), hashes, n, out);
       }
       const size_t words = BitmapWords(n);
-      uint64_t left[detail::kFormatBlock / 64];  // keys that no link has had yet
+      uint64_t left[detail::kFormatBlock / 64];  // keys that no link has contained yet
       std::copy_n(out, words, left);
       std::fill_n(out, words, uint64_t{0});
       for (size_t i = links_.size(); i-- > 0;) {

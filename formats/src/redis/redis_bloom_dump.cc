@@ -1,5 +1,5 @@
-// The dumps of Bloom filters, as SBChain_GetEncodedHeader of sb.c makes the header and
-// SB_NewChainFromHeader takes it. All of it is little-endian and without gaps:
+// The dumps of Bloom filters. SBChain_GetEncodedHeader of sb.c writes the header, and
+// SB_NewChainFromHeader reads it. The header is little-endian, without gaps:
 //   size (u64), links (u32), flags (u32), expansion (u32), and for each link bytes (u64),
 //   bits (u64), size (u64), error rate (f64), bits per key (f64), hashes (u32), capacity (u64),
 //   log2 of the bits (u8).
@@ -27,7 +27,7 @@ constexpr uint64_t kLinksAt = 8;
 constexpr uint64_t kFlagsAt = 12;
 constexpr uint64_t kGrowthAt = 16;
 constexpr uint64_t kBloomHeaderBytes = 20;
-// In a link.
+// Offsets within a link.
 constexpr uint64_t kBytesAt = 0;
 constexpr uint64_t kBitsAt = 8;
 constexpr uint64_t kLinkSizeAt = 16;
@@ -38,10 +38,10 @@ constexpr uint64_t kCapacityAt = 44;
 constexpr uint64_t kLog2BitsAt = 52;
 constexpr uint64_t kLinkBytes = 53;
 
-constexpr double kLn2OfRedisBloom = 0.693147180559945;  // in the digits of bloom.c
+constexpr double kLn2OfRedisBloom = 0.693147180559945;  // with the digits of bloom.c
 
-// The link at byte `at` of the header, checked as bloom_validate_integrity does, and so that no
-// number in it is one that RedisBloom could not have written.
+// Reads the link at byte `at` of the header. Checks what bloom_validate_integrity checks, and also
+// that RedisBloom could have written each number.
 RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t at) {
   const std::byte* const from = header + at;
   const auto fail = [&](const char* check, uint64_t field, const std::string& problem) {
@@ -85,7 +85,7 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
   return link;
 }
 
-// What a header tells.
+// The decoded header.
 struct BloomHead {
   uint64_t size = 0;
   uint32_t flags = 0;
@@ -140,7 +140,7 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   return head;
 }
 
-// Of a header alone.
+// For a header without the rest of the dump.
 BloomHead ReadBloomHead(std::span<const std::byte> header, uint32_t all_flags) {
   const RedisChunk chunk = {1, {header.begin(), header.end()}};
   return ReadBloomHead(RedisDump(std::span(&chunk, 1)), all_flags);

@@ -1,4 +1,5 @@
-// After SBChain_GetEncodedChunk of sb.c and CF_GetEncodedChunk of cf.c, and what loads them again.
+// Follows SBChain_GetEncodedChunk of sb.c and CF_GetEncodedChunk of cf.c, and the functions that
+// load the chunks.
 #include "formats/src/redis/redis_chunks.h"
 
 #include <limits>
@@ -11,7 +12,7 @@
 namespace tamis::detail {
 namespace {
 
-// What precedes the bytes of a chunk in a file.
+// The bytes before a chunk in a file.
 struct Frame {
   std::byte bytes[kRedisFrameBytes];
 
@@ -85,12 +86,12 @@ void RedisDump::Add(int64_t iterator, uint64_t at, uint64_t bytes, const std::by
   if (ended_) {
     Fail(ErrorCode::kCorrupt, "iterator", frame, "a chunk follows the last reply");
   }
-  // What a script keeps that takes every reply.
+  // The last reply, which a script keeps if it stores every reply.
   ended_ = !pieces_.empty() && iterator == 0 && bytes == 0;
   if (ended_) return;
   if (bytes == 0) Fail(ErrorCode::kCorrupt, "chunk length", frame + 8, "is 0");
   const bool first = pieces_.empty();
-  // A sum below 2^64: all chunks are in memory or in a file.
+  // The sum is below 2^64, because all chunks are in memory or in a file.
   const uint64_t wanted = first ? 1 : 1 + payload_bytes_ + bytes;
   if (iterator < 0 || static_cast<uint64_t>(iterator) != wanted) {
     Fail(ErrorCode::kCorrupt, "iterator", frame, StrCat("is ", iterator, ", must be ", wanted));
@@ -143,7 +144,7 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
     }
     left -= pieces_[i].bytes;
   }
-  // To look it up takes longer than to read a small filter.
+  // Looking up the limit takes longer than reading a small filter.
   constexpr uint64_t kLargeBytes = 4 << 20;
   if (total >= kLargeBytes) Storage::RequireFits(total);
 }

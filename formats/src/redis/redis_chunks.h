@@ -1,4 +1,4 @@
-// Dumps of filters of RedisBloom: lists of chunks, in memory or in a file.
+// Dumps of RedisBloom filters: lists of chunks, in memory or in a file.
 #ifndef TAMIS_FORMATS_SRC_REDIS_REDIS_CHUNKS_H_
 #define TAMIS_FORMATS_SRC_REDIS_REDIS_CHUNKS_H_
 
@@ -20,9 +20,9 @@
 
 namespace tamis::detail {
 
-// In a file, before the bytes of each chunk: the iterator, and how many they are.
+// In a file, each chunk begins with its iterator and its number of bytes.
 inline constexpr uint64_t kRedisFrameBytes = 16;
-// Bytes of one chunk at most: MAX_SCANDUMP_SIZE of rebloom.c.
+// Maximum number of bytes of one chunk: MAX_SCANDUMP_SIZE of rebloom.c.
 inline constexpr uint64_t kRedisChunkBytes = 16 << 20;
 
 // Reads a value at any address.
@@ -37,43 +37,43 @@ void StoreAs(T value, std::byte* to) noexcept {
   std::memcpy(to, &value, sizeof(value));
 }
 
-// A dump to be read, whose iterators have been checked.
+// A dump that can be read. Its iterators have been checked.
 class RedisDump {
  public:
-  // Throws FormatError for chunks that are no dump. What they are of must outlive this.
+  // Throw FormatError for chunks that are not a dump. Their argument must outlive this object.
   explicit RedisDump(std::span<const RedisChunk> chunks);
   explicit RedisDump(std::span<const std::byte> bytes);
-  // Throws Error(kIo), too.
+  // Also throws Error(kIo).
   explicit RedisDump(const std::filesystem::path& path);
 
-  // Fails a check at byte `at` of the file of the dump.
+  // Throws FormatError for a check that failed at byte `at` of the file of the dump.
   [[noreturn]] void Fail(ErrorCode code, const char* check, uint64_t at,
                          const std::string& problem) const;
-  // The same at byte `at` of the header.
+  // The same for byte `at` of the header.
   [[noreturn]] void FailHeader(ErrorCode code, const char* check, uint64_t at,
                                const std::string& problem) const;
 
-  // Of the header, which is in memory only once somebody has asked for it.
+  // The header. It is read into memory only by Header().
   uint64_t header_bytes() const noexcept { return pieces_.front().bytes; }
   std::vector<std::byte> Header() const;
 
-  // Throws FormatError unless the chunks have exactly the bytes of parts of these sizes, laid end
-  // to end, and none of them has bytes of two. Throws Error(kOutOfMemory) for more than the process
-  // can have.
+  // Throws FormatError unless the chunks have exactly the bytes of parts of these sizes, in order,
+  // and no chunk has bytes of two parts. Throws Error(kOutOfMemory) for more bytes than the process
+  // can allocate.
   void RequireParts(std::span<const uint64_t> parts) const;
-  // After RequireParts: reads part after part into rooms of as many bytes.
+  // Reads the parts into `rooms`, which must have their sizes. Needs RequireParts before.
   void ReadParts(std::span<const std::span<std::byte>> rooms) const;
 
  private:
   struct Piece {
-    uint64_t at;  // of its bytes, in the file
+    uint64_t at;  // offset of its bytes in the file
     uint64_t bytes;
-    const std::byte* memory;  // nullptr: in the file
+    const std::byte* memory;  // nullptr: it is in the file
   };
 
-  // Takes one chunk. Throws FormatError for one that cannot be in this place.
+  // Adds one chunk. Throws FormatError if the chunk is invalid at this position.
   void Add(int64_t iterator, uint64_t at, uint64_t bytes, const std::byte* memory);
-  // Takes those of a file of `size` bytes; read(out, offset) reads it.
+  // Adds the chunks of a file of `size` bytes, which read(out, offset) reads.
   void AddAll(uint64_t size, FunctionRef<void(std::span<std::byte>, uint64_t)> read,
               const std::byte* memory);
   void RequireHeader(uint64_t end) const;
@@ -87,7 +87,7 @@ class RedisDump {
   bool ended_ = false;
 };
 
-// Calls write(iterator, bytes) for the chunks that RedisBloom makes of a header and the parts.
+// Calls write(iterator, bytes) for the chunks into which RedisBloom divides a header and parts.
 template <typename Write>
 void ForEachRedisChunk(std::span<const std::byte> header,
                        std::span<const std::span<const std::byte>> parts, const Write& write) {
@@ -102,13 +102,13 @@ void ForEachRedisChunk(std::span<const std::byte> header,
   }
 }
 
-// Those chunks; and the file of them, in pieces.
+// Return these chunks, or write the file of them in pieces.
 std::vector<RedisChunk> MakeRedisChunks(std::span<const std::byte> header,
                                         std::span<const std::span<const std::byte>> parts);
 void WriteRedisFile(std::span<const std::byte> header,
                     std::span<const std::span<const std::byte>> parts, const ByteSink& write);
 
-// What a part adds to a file; and a header, which is one chunk.
+// Number of bytes in a file for a part, and for a header, which is one chunk.
 constexpr uint64_t RedisPartBytes(uint64_t part) noexcept {
   return part + kRedisFrameBytes * ((part + kRedisChunkBytes - 1) / kRedisChunkBytes);
 }

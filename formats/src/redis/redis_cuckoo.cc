@@ -1,4 +1,4 @@
-// Made after cuckoo.c, cf.c and rebloom.c of RedisBloom 8.
+// Follows cuckoo.c, cf.c and rebloom.c of RedisBloom 8.
 #include "tamis/formats/redis_cuckoo.h"
 
 #include <algorithm>
@@ -38,15 +38,15 @@ void RequireOptions(const RedisCuckooOptions& options) {
   RequireIn("a capacity", options.capacity, 2 * uint64_t{options.bucket_size}, uint64_t{1} << 30);
 }
 
-// The hash of the other bucket of a fingerprint.
+// Returns the hash of the other bucket of a fingerprint.
 uint64_t OtherHash(uint8_t fingerprint, uint64_t hash) noexcept {
   return hash ^ (fingerprint * uint64_t{0x5BD1E995});
 }
 
 constexpr uint64_t kOfEachByte = 0x0101'0101'0101'0101;
 
-// The highest bit of each of the first n <= 8 bytes at `from` that is `value`, of which
-// `pattern` is full.
+// Returns the highest bit of each of the first n <= 8 bytes at `from` that has the value repeated
+// in `pattern`.
 uint64_t EqualBytes(const uint8_t* from, size_t n, uint64_t pattern) noexcept {
   constexpr uint64_t kLow = 0x7F * kOfEachByte;
   uint64_t bytes;
@@ -58,7 +58,7 @@ uint64_t EqualBytes(const uint8_t* from, size_t n, uint64_t pattern) noexcept {
 
 uint64_t PatternOf(uint8_t fingerprint) noexcept { return fingerprint * kOfEachByte; }
 
-// How many of the `size` slots at `bucket` have the fingerprint.
+// Returns how many of the `size` slots at `bucket` have the fingerprint.
 uint64_t CountInBucket(const uint8_t* bucket, size_t size, uint8_t fingerprint) noexcept {
   uint64_t count = 0;
   for (size_t at = 0; at < size; at += 8) {
@@ -68,8 +68,8 @@ uint64_t CountInBucket(const uint8_t* bucket, size_t size, uint8_t fingerprint) 
   return count;
 }
 
-// The buckets of a layer. Lookups there have 32 bits for the place of one: in a layer of more than
-// 4 GiB these are other slots than those that InsertByMoving fills, there as here.
+// The buckets of a layer for queries. As in RedisBloom, the offset of a bucket has only 32 bits. So
+// in a layer of more than 4 GiB, queries use other slots than InsertByMoving fills.
 struct Buckets {
   uint8_t* slots;
   uint64_t mask;
@@ -80,7 +80,7 @@ struct Buckets {
   }
 };
 
-// Whether one of two buckets has the fingerprint. Of 8 slots or fewer without a branch.
+// Tests whether one of two buckets has the fingerprint. Has no branch for up to 8 slots.
 class BucketTest {
  public:
   explicit BucketTest(size_t size) noexcept : size_(size) {}
@@ -153,7 +153,7 @@ RedisCuckooFilter& RedisCuckooFilter::operator=(RedisCuckooFilter&& other) noexc
 RedisCuckooFilter::~RedisCuckooFilter() = default;
 
 double RedisCuckooFilter::expected_fpr() const noexcept {
-  constexpr double kOther = 1 - 1.0 / 255;  // a fingerprint is another one
+  constexpr double kOther = 1 - 1.0 / 255;  // probability that a fingerprint differs
   double none = 1;
   for (const Layer& layer : layers_) {
     const uint64_t slots = layer.num_buckets * bucket_size_;
@@ -179,7 +179,7 @@ uint8_t* RedisCuckooFilter::BucketAt(const Layer& layer, uint64_t hash) const no
   return Buckets{layer.slots(), layer.num_buckets - 1, bucket_size_}.At(hash);
 }
 
-// The first slot of the bucket that has the fingerprint, or nullptr.
+// Returns the first slot of the bucket that has the fingerprint, or nullptr.
 uint8_t* RedisCuckooFilter::FindInBucket(uint8_t* bucket, uint8_t fingerprint) const noexcept {
   for (size_t at = 0; at < bucket_size_; at += 8) {
     const uint64_t equal =
@@ -233,8 +233,8 @@ bool RedisCuckooFilter::InsertPlaceIfAbsent(const Place& place) {
   return !ContainsPlace(place) && InsertPlace(place);
 }
 
-// Puts fingerprint after fingerprint out of its slot, each of which takes that of another in its
-// other bucket. If none finds an empty one, takes all of that back.
+// Evicts fingerprints, one after the other: each takes the slot of another in its other bucket.
+// Stops at an empty slot. If none is found, undoes all moves.
 bool RedisCuckooFilter::InsertByMoving(Layer& layer, const Place& place) noexcept {
   const uint64_t mask = layer.num_buckets - 1;
   uint8_t fingerprint = place.fingerprint;
@@ -258,7 +258,7 @@ bool RedisCuckooFilter::InsertByMoving(Layer& layer, const Place& place) noexcep
   return false;
 }
 
-// Returns whether there can be another layer.
+// Adds a layer. Returns false if there cannot be another one.
 bool RedisCuckooFilter::Grow() {
   if (expansion_ == 0 || layers_.size() == kMaxLayers) return false;
   const uint64_t newest = layers_.back().num_buckets;
@@ -272,7 +272,7 @@ bool RedisCuckooFilter::ErasePlace(const Place& place) {
     uint8_t* const slot = Find(layers_[i], place, place.fingerprint);
     if (slot == nullptr) continue;
     *slot = 0;
-    --size_;  // wraps around for a header that said too few, there as here
+    --size_;  // wraps around if the header had a smaller number, as in RedisBloom
     ++erased_;
     if (layers_.size() > 1 && static_cast<double>(erased_) > static_cast<double>(size_) * 0.10) {
       EmptyLayers(false);
@@ -282,8 +282,9 @@ bool RedisCuckooFilter::ErasePlace(const Place& place) {
   return false;
 }
 
-// Moves what there is room for in older layers, whose buckets are no more than those of this. (So
-// the number of a bucket tells enough of the hash.) Returns whether nothing was left.
+// Moves fingerprints to older layers with room. No older layer has more buckets than this one, so
+// the number of a bucket has enough bits of the hash. Returns whether the layer is empty
+// afterwards.
 bool RedisCuckooFilter::EmptyLayer(size_t index) {
   const Layer& layer = layers_[index];
   bool emptied = true;
@@ -379,8 +380,8 @@ KeyTypes RedisCuckooFilter::key_types() const noexcept { return detail::kInteger
 
 void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
   detail::RequireRedisForm(keys);
-  // Layer by layer, all buckets of which are fetched for the keys that no older one has, before
-  // the first is read.
+  // Works layer by layer: prefetches the buckets of all keys that no older layer contains, before
+  // it reads the first bucket.
   const auto probe = [&](size_t begin, size_t n, uint64_t* out) {
     constexpr size_t kBlock = detail::kFormatBlock;
     uint64_t hashes[kBlock];
@@ -399,7 +400,7 @@ void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
       out[word] = 0;
     }
     for (size_t i = 0; i < layers_.size() && count != 0; ++i) {
-      // By value, as the writes to fingerprints[] might else be writes to these.
+      // By value: otherwise the compiler assumes that writes to fingerprints[] may change them.
       const Buckets buckets{layers_[i].slots(), layers_[i].num_buckets - 1, bucket_size_};
       for (size_t j = 0; j < count; ++j) {
         const Place place = PlaceOf(hashes[left[j]]);

@@ -1,6 +1,6 @@
-// The dumps of cuckoo filters, as fillCFHeader of cf.c makes the header and CFHeader_Load takes it.
-// All of it is little-endian and without gaps: keys, buckets of the first layer, erased keys and
-// layers (u64 each), bucket size, iterations and expansion (u16 each). Then the fingerprints.
+// The dumps of cuckoo filters. fillCFHeader of cf.c writes the header, and CFHeader_Load reads it.
+// The header is little-endian, without gaps: keys, buckets of the first layer, erased keys and
+// layers (u64 each), bucket size, iterations and expansion (u16 each). The fingerprints follow.
 #include <algorithm>
 #include <bit>
 
@@ -28,7 +28,7 @@ constexpr uint64_t kIterationsAt = 34;
 constexpr uint64_t kExpansionAt = 36;
 constexpr uint64_t kCuckooHeaderBytes = 38;
 
-// What a header tells.
+// The decoded header.
 struct CuckooHead {
   uint64_t size = 0;
   uint64_t erased = 0;
@@ -64,7 +64,7 @@ CuckooHead ReadCuckooHead(const RedisDump& dump) {
   require(bucket_size >= 1 && bucket_size <= 255, "bucket size", kBucketSizeAt, bucket_size,
           "[1, 255]");
   require(iterations >= 1, "iterations", kIterationsAt, iterations, "[1, 65535]");
-  // RedisBloom would load others, but makes none.
+  // RedisBloom loads other values, but never writes them.
   require(expansion <= 32768 && (expansion & (expansion - 1)) == 0, "expansion", kExpansionAt,
           expansion, "0 and powers of two up to 32768");
   require(expansion != 0 || layers == 1, "layers", kLayersAt, layers, "1 with an expansion of 0");

@@ -10,7 +10,7 @@
 
 namespace tamis::detail {
 
-// The hashes of a key in a Bloom filter; its bits are low + i high, after bloom.c.
+// The hash of a key in a Bloom filter. Bit i of the key is low + i high, as in bloom.c.
 struct RedisHash64 {
   using Hash = Hash128;
   static constexpr uint64_t kSeed = 0xC6A4A7935BD1E995;
@@ -19,7 +19,7 @@ struct RedisHash64 {
     return {first, Murmur64A(key.data(), key.size(), first)};
   }
 };
-// That of filters without FORCE64.
+// The hash in filters without FORCE64.
 struct RedisHash32 {
   using Hash = Hash128;
   static Hash Of(std::string_view key) noexcept {
@@ -27,7 +27,7 @@ struct RedisHash32 {
     return {first, Murmur2(key.data(), key.size(), first)};
   }
 };
-// That of cuckoo filters.
+// The hash in cuckoo filters.
 struct RedisCuckooHash {
   using Hash = uint64_t;
   static Hash Of(std::string_view key) noexcept { return Murmur64A(key.data(), key.size(), 0); }

@@ -1,4 +1,4 @@
-// What RedisBloom hashes of a key.
+// The bytes of keys that RedisBloom hashes.
 #ifndef TAMIS_FORMATS_SRC_REDIS_REDIS_KEYS_H_
 #define TAMIS_FORMATS_SRC_REDIS_REDIS_KEYS_H_
 
@@ -18,7 +18,7 @@
 
 namespace tamis::detail {
 
-// The text of an integer.
+// The decimal text of an integer.
 class RedisDecimal {
  public:
   RedisDecimal(bool is_signed, uint64_t key) noexcept {
@@ -42,14 +42,14 @@ typename Kind::Hash HashRedisKey(RedisIntegers, std::string_view key) noexcept {
 template <typename Kind>
 typename Kind::Hash HashRedisKey(RedisIntegers integers, uint64_t key) noexcept {
   if (integers == RedisIntegers::kBytes) {
-    // Whose length the hash need not look at.
+    // The compiler can use this constant length.
     return Kind::Of({reinterpret_cast<const char*>(&key), sizeof(key)});
   }
   return Kind::Of(RedisDecimal(integers == RedisIntegers::kSigned, key).view());
 }
 
-// The hashes of keys [begin, begin + n); n is in [1, 64]. Returns a bit for each that is not null;
-// the hashes of others are unspecified.
+// Computes the hashes of the keys [begin, begin + n); n is in [1, 64]. Returns one bit for each key
+// that is not null. The hashes of the others are unspecified.
 template <typename Kind>
 struct RedisHasher {
   RedisIntegers integers;
@@ -58,7 +58,7 @@ struct RedisHasher {
   uint64_t operator()(size_t begin, size_t n, typename Kind::Hash* hashes) const noexcept {
     return VisitKeys(keys, [&](const auto& of) {
       const uint64_t valid = NotNull(keys, begin, n);
-      // What is in the place of a null may be no string at all.
+      // The entry of a null may not be a valid string.
       for (uint64_t rest = valid; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<size_t>(std::countr_zero(rest));
         hashes[i] = HashRedisKey<Kind>(integers, of(begin + i));
@@ -68,7 +68,7 @@ struct RedisHasher {
   }
 };
 
-// Throws Error(kInvalidArgument) for ready hashes.
+// Throws Error(kInvalidArgument) for hashes.
 inline void RequireRedisForm(const Keys& keys) {
   if (keys.layout() != KeyLayout::kHashes) return;
   throw Error(ErrorCode::kInvalidArgument,

@@ -1,4 +1,4 @@
-// Where the bytes of a filter go, piece by piece.
+// A function that receives the bytes of a filter in pieces.
 #ifndef TAMIS_FORMATS_BYTE_SINK_H_
 #define TAMIS_FORMATS_BYTE_SINK_H_
 
@@ -10,8 +10,8 @@
 
 namespace tamis {
 
-// Is called with the pieces of a stream, one after the other; each lives until it returns. What it
-// throws ends the writing and reaches the caller.
+// Called with the pieces of a stream in order. Each piece is valid only during the call. An
+// exception ends the writing and reaches the caller.
 using ByteSink = std::function<void(std::span<const std::byte> piece)>;
 
 }  // namespace tamis

@@ -1,4 +1,5 @@
-// Filters of other libraries by the names of their formats, and files that say which they are of.
+// Filters of other libraries, chosen by the names of their formats, and files that state their
+// format.
 #ifndef TAMIS_FORMATS_FOREIGN_FILTER_H_
 #define TAMIS_FORMATS_FOREIGN_FILTER_H_
 
@@ -18,63 +19,64 @@
 
 namespace tamis {
 
-// A format and the form of its keys, which the bytes of a filter do not tell.
+// A format and the type of its keys. The bytes of a filter contain neither.
 struct ForeignFormat {
-  const char* name;    // "guava:utf8": at most 31 characters
-  const char* what;    // of the other library, and of its keys, in a few words
+  const char* name;    // such as "guava:utf8"; at most 31 characters
+  const char* what;    // a short description of the other library and the keys
   KeyTypes key_types;  // KeyType::kInteger, kBytes (strings) or both
 };
 
-// All that are known, in the order of their names.
+// Returns all supported formats, ordered by name.
 std::span<const ForeignFormat> ForeignFormats() noexcept;
 
 struct ForeignLoadOptions {
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
+  const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
-// A filter of any of these formats, which are those of the classes in tamis/formats/guava.h and its
-// sisters. A filter that was moved from has a format and no bytes. Its other functions throw
-// Error(kReadOnly).
+// A filter of any of these formats. Their classes are in tamis/formats/guava.h and the other
+// headers there. A moved-from filter has a format and 0 bytes; its queries, changes, estimates,
+// Merge and Write throw Error(kReadOnly).
 //
-// For RedisBloom integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
-// negative number with its bits.
+// For RedisBloom, integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
+// negative number with the same bits.
 class ForeignFilter final : public FormatFilter {
  public:
-  // Reads what the other library wrote. Throws Error(kInvalidArgument) for a name that is none of
-  // ForeignFormats, and what FromBytes and Load of the class throw.
+  // Reads bytes that the other library wrote. Throws Error(kInvalidArgument) for a name that is not
+  // in ForeignFormats, and the errors of FromBytes and Load of the class.
   static ForeignFilter FromBytes(std::span<const std::byte> bytes, std::string_view format,
                                  const ForeignLoadOptions& options = {});
   static ForeignFilter Load(const std::filesystem::path& path, std::string_view format,
                             const ForeignLoadOptions& options = {});
 
-  // Reads a file of SaveImported, and compares its checksum. It must not be cut short meanwhile.
-  // Throws FormatError naming the check ("magic", "version", "header checksum", "format", "file
-  // length", "payload checksum", or one of the format's), and Error(kIo).
+  // Reads a file of SaveImported and compares its checksum. The file must not be truncated during
+  // the call. Throws Error(kIo), and FormatError with the failed check: "magic", "version", "header
+  // checksum", "header length", "reserved", "format", "file length", "payload checksum", or a check
+  // of the format.
   static ForeignFilter Open(const std::filesystem::path& path,
                             const ForeignLoadOptions& options = {});
-  // Whether a file begins as one of SaveImported does, whole or not. Throws Error(kIo).
+  // Returns whether a file begins like a file of SaveImported, complete or not. Throws Error(kIo).
   static bool IsImported(const std::filesystem::path& path);
 
   const ForeignFormat& format() const noexcept;
-  uint64_t bytes() const noexcept override;  // of its bits, in memory
+  uint64_t bytes() const noexcept override;  // of the bits in memory
   uint64_t serialized_bytes() const noexcept override;
-  // As the functions of the class. O(bytes()).
+  // Like the functions of the class. O(bytes()).
   double estimated_count() const override;
   double expected_fpr() const override;
 
-  // Keys of the other sort are Error(kInvalidArgument). The function tamis::Erase erases keys from
-  // filters of formats that can.
+  // Keys of another type throw Error(kInvalidArgument). tamis::Erase erases keys if the format
+  // supports it.
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
   ChangeTraits change_traits() const noexcept override;
-  // The union. Throws Error(kIncompatible) for another format, or one whose filters cannot be
-  // united, and what Merge of the class throws.
+  // Adds the keys of `other`. Throws Error(kIncompatible) for another format or a format without
+  // Merge, and the errors of Merge of the class.
   void Merge(const ForeignFilter& other);
 
   void Write(const ByteSink& write) const override;
-  // Saves the same after a header that names the format, with a checksum: core/FORMAT.md has it.
-  // Throws as Filter::Save.
+  // Saves the bytes of Write after a header that names the format, and adds a checksum
+  // (core/FORMAT.md). Throws like Filter::Save.
   void SaveImported(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
  private:
@@ -85,7 +87,7 @@ class ForeignFilter final : public FormatFilter {
   FormatFilter& filter() const;
 
   const ForeignFormat* format_;
-  std::unique_ptr<FormatFilter> filter_;  // nullptr: moved from
+  std::unique_ptr<FormatFilter> filter_;  // nullptr: moved-from
 };
 
 }  // namespace tamis

@@ -19,8 +19,8 @@ namespace tamis {
 class ForeignFilter;
 
 // A filter with the answers, the bits and the bytes of another library. Any number of threads may
-// query a filter that does not change. A change needs exclusive access. A filter that was moved
-// from is empty. Bulk changes of it throw Error(kReadOnly), and changes by one key return false.
+// query a filter that does not change. A change needs exclusive access. A moved-from filter is
+// empty. Its bulk changes throw Error(kReadOnly), and its changes by one key return false.
 class FormatFilter : public Queryable, public Changeable {
  public:
   // Many keys: see Queryable and Changeable. Insert inserts every key that is not null, also keys
@@ -33,13 +33,13 @@ class FormatFilter : public Queryable, public Changeable {
   bool Insert(T) = delete;
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
-  // Writes what the other library reads, byte for byte, in pieces.
+  // Writes exactly the bytes that the other library reads, in pieces.
   virtual void Write(const ByteSink& write) const = 0;
   // The number of bytes that Write writes.
   virtual uint64_t serialized_bytes() const noexcept = 0;
   std::vector<std::byte> ToBytes() const;
-  // Replaces the file as a whole or not at all: see Filter::Save. Ignores with_secret and version
-  // of the options.
+  // Replaces the whole file or nothing: see Filter::Save. Ignores `with_secret` and `version` of
+  // the options.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
  protected:
@@ -50,8 +50,8 @@ class FormatFilter : public Queryable, public Changeable {
  private:
   friend class ForeignFilter;
 
-  // Takes in the keys of `other`, which has the same class. Throws what Merge of the class throws,
-  // and Error(kIncompatible) here.
+  // Adds the keys of `other`, which has the same class. Throws the errors of Merge of the class.
+  // This default throws Error(kIncompatible).
   virtual void MergeFrom(const FormatFilter& other);
 };
 

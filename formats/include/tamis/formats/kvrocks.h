@@ -1,12 +1,13 @@
-// The Bloom filters of Apache Kvrocks (BF.ADD and the like), as they are in its RocksDB: read and
-// written.
+// The Bloom filters of Apache Kvrocks (BF.ADD and related commands), as stored in its RocksDB:
+// reading and writing them.
 //
 // One key of Kvrocks is a chain of filters. The record of the key, in the column family "metadata",
-// says how many there are; each is a value of its own, and nothing but blocks: those of a
-// SplitBlockBloomFilter with the hash {HashKind::kXxh64, 0} and keys that are strings, a power of
-// two bytes from 32 to 128 MiB. A string is in the chain if any of its filters has it.
+// has the number of filters. Each filter is a separate value that consists of blocks only. These
+// are the blocks of a SplitBlockBloomFilter with the hash {HashKind::kXxh64, 0} and strings as
+// keys, a power of two bytes from 32 bytes to 128 MiB. A string is in the chain if any of its
+// filters contains it.
 //
-// Functions that read throw FormatError naming the check ("file length", "type", "blocks",
+// Functions that read throw FormatError with the failed check ("file length", "type", "blocks",
 // "filters" or "error rate") and the offset.
 #ifndef TAMIS_FORMATS_KVROCKS_H_
 #define TAMIS_FORMATS_KVROCKS_H_
@@ -25,36 +26,37 @@ namespace tamis::kvrocks {
 // The record of a key.
 struct Chain {
   uint64_t expires = 0;        // milliseconds since 1970; 0: never
-  uint64_t version = 0;        // of the key, and in the keys of its filters
-  uint64_t keys = 0;           // strings inserted, each of which was new
+  uint64_t version = 0;        // of the key; also part of the keys of its filters
+  uint64_t keys = 0;           // strings inserted, each of them new
   uint16_t filters = 0;        // at least 1
-  uint16_t expansion = 0;      // filter i is for expansion^i times the first; 0: there is but one
-  uint32_t base_capacity = 0;  // strings that the first is for
-  double fpr = 0;              // the rate that each is for, between 0 and 1, both excluded
+  uint16_t expansion = 0;      // filter i is for expansion^i times the first; 0: only one filter
+  uint32_t base_capacity = 0;  // capacity of the first filter, in strings
+  double fpr = 0;              // error rate of each filter, between 0 and 1, both excluded
   uint32_t bytes = 0;          // of all filters
 };
 
-// All of a record and nothing else, in the encoding of 32 bits or that of 64.
+// Reads one record, without missing or further bytes, in the 32-bit or the 64-bit encoding.
 Chain ReadChain(std::span<const std::byte> record);
 
-// The bytes of a filter of Kvrocks for so many keys, a power of two: a SplitBlockBloomFilter of so
-// many, with the right hash, can be written. The formula is that of Arrow: the rate may be above
-// fpr, as blocks are unevenly loaded. Throws Error(kInvalidArgument) unless fpr is in
-// [10^-12, 0.99], and where Kvrocks would make the largest, at a higher rate.
+// Returns the size in bytes, a power of two, of a filter that Kvrocks makes for `capacity` keys.
+// ToBytes accepts a SplitBlockBloomFilter of this size with the hash above. The formula is Arrow's:
+// the rate may exceed `fpr`, because blocks are unevenly loaded. Throws Error(kInvalidArgument)
+// unless `fpr` is in [10^-12, 0.99], and if the filter would need more than 128 MiB, where Kvrocks
+// makes the largest filter at a higher rate.
 uint64_t BytesFor(uint32_t capacity, double fpr = 0.01);
 
-// One filter, where it is, which is at a multiple of 4: else Error(kInvalidArgument) is thrown, and
-// FromBytes makes a copy.
+// Views one filter in place. Throws Error(kInvalidArgument) unless the address is a multiple of 4;
+// FromBytes copies instead.
 ConstSplitBlockView View(std::span<const std::byte> value, const Backend* backend = nullptr);
 
-// A filter that can be changed, with a copy of the blocks. inserted_count() is what they suggest.
+// Copies the blocks into a filter that can be changed. inserted_count() is estimated from them.
 // Throws Error(kOutOfMemory).
 SplitBlockBloomFilter FromBytes(std::span<const std::byte> value, const MemoryOptions& memory = {},
                                 const Backend* backend = nullptr);
 
-// The value of a filter. Throws Error(kIncompatible) for another hash, and for keys that were not
-// strings, Error(kInvalidArgument) for a size that is not in the format, FormatError for a mapped
-// filter whose file is damaged.
+// Returns the value of a filter. Throws Error(kIncompatible) for another hash or for keys that are
+// not strings, Error(kInvalidArgument) for a size that the format does not have, and FormatError
+// for a mapped filter whose file is damaged.
 std::vector<std::byte> ToBytes(const SplitBlockBloomFilter& filter);
 
 }  // namespace tamis::kvrocks

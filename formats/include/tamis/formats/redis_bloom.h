@@ -1,4 +1,4 @@
-// The Bloom filters of RedisBloom, the module of Redis: read, asked, changed and written.
+// The Bloom filters of RedisBloom, a module of Redis: reading, querying, changing and writing them.
 #ifndef TAMIS_FORMATS_REDIS_BLOOM_H_
 #define TAMIS_FORMATS_REDIS_BLOOM_H_
 
@@ -23,21 +23,20 @@ class RedisDump;
 struct Hash128;
 }  // namespace detail
 
-// How a filter is made: as BF.RESERVE makes one, whose limits and defaults these are.
+// Options of a new filter, with the limits and defaults of BF.RESERVE.
 struct RedisBloomOptions {
   uint64_t capacity = 100;   // keys of the first link, in [1, 2^30]
-  double error_rate = 0.01;  // between 0 and 1, both excluded; above 0.25 it is taken as 0.25
-  // Each link has so many times the capacity of the one before; in [0, 32768], 0 for non_scaling.
+  double error_rate = 0.01;  // between 0 and 1, both excluded; rates above 0.25 become 0.25
+  // Ratio of the capacities of consecutive links, in [0, 32768]; 0 for `non_scaling`.
   uint32_t expansion = 2;
-  bool non_scaling = false;  // one link, and no key more than its capacity
-  // Filters of older versions: bits are a power of two, and what that adds is capacity.
+  bool non_scaling = false;  // only one link, and no more keys than its capacity
+  // Like older versions, rounds the bits up to a power of two, which raises the capacity.
   bool power_of_two = false;
-  // Filters of the first versions: MurmurHash2 of 32 bits, which a filter of many keys suffers
-  // from.
+  // Like the first versions, uses the 32-bit MurmurHash2, which is too short for large filters.
   bool hash32 = false;
   RedisIntegers integers = RedisIntegers::kSigned;
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
+  const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
 struct RedisBloomLoadOptions {
@@ -46,49 +45,51 @@ struct RedisBloomLoadOptions {
   const Backend* backend = nullptr;  // as in RedisBloomOptions
 };
 
-// A Bloom filter of its own in a chain of them, as the header of a dump has it.
+// One Bloom filter in a chain, as in the header of a dump.
 struct RedisBloomLink {
   uint64_t bytes = 0;
-  uint64_t size = 0;        // keys that were inserted into it
-  uint64_t capacity = 0;    // keys from which on the next link is begun
+  uint64_t size = 0;        // keys inserted into it
+  uint64_t capacity = 0;    // number of keys after which the next link begins
   double error_rate = 0;    // at the capacity
-  double bits_per_key = 0;  // that the rate takes: -ln(error_rate) / (ln 2)^2
+  double bits_per_key = 0;  // bits needed for the rate: -ln(error_rate) / (ln 2)^2
   uint32_t num_hashes = 0;
-  uint8_t log2_bits = 0;  // if not 0, bits from 2^log2_bits on are not used
+  uint8_t log2_bits = 0;  // if not 0, bits from 2^log2_bits on are unused
 
   friend bool operator==(const RedisBloomLink&, const RedisBloomLink&) = default;
 };
 
-// A filter of the commands BF.*: every answer and every bit is that of RedisBloom 8, and the chunks
-// are those of BF.SCANDUMP and BF.LOADCHUNK. Not a tamis file, and no filter of a FilterKind.
+// A filter of the commands BF.*. Every answer and every bit equals RedisBloom 8's, and the chunks
+// are those of BF.SCANDUMP and BF.LOADCHUNK. It is not a tamis file, and FilterKind does not
+// include it.
 //
-// It is a chain of links. A key is in if one of them has it, and goes into the newest one; when
-// that has its capacity a larger one is begun, of half its error rate. (The first has half of that
-// which was asked for, unless the filter is non_scaling.)
+// The filter is a chain of links. It contains a key if one of its links does. Keys are inserted
+// into the newest link. When that is full, a larger link with half its error rate is added. (The
+// first link has half of the requested rate, unless the filter is non_scaling.)
 //
-// Keys are strings in any form of Keys, and integers, which are strings as RedisIntegers says.
+// Keys are strings in any key layout, and integers, which become strings as RedisIntegers states.
 // Hashes throw Error(kInvalidArgument) in every function.
 //
-// A filter that was moved from cannot be saved.
+// A moved-from filter cannot be saved.
 class RedisBloomFilter final : public FormatFilter {
  public:
-  // No error rate of a double needs more.
+  // No error rate that a double can hold needs more.
   static constexpr uint32_t kMaxHashes = 1075;
   // 2^60, of all links.
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
-  // As each has half the error rate of the one before, or less, and the least double above 0 is
-  // 2^-1074. More are not of RedisBloom, and could make a lookup arbitrarily slow.
+  // Each link has at most half the error rate of the link before, and the least double above 0 is
+  // 2^-1074. RedisBloom never has more links, which could make a query arbitrarily slow.
   static constexpr uint32_t kMaxLinks = 1075;
 
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
-  // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  // than the machine has, and Error(kUnknownBackend) if TAMIS_BACKEND is not the name of a backend.
   explicit RedisBloomFilter(const RedisBloomOptions& options);
 
-  // Reads a dump, all of it and nothing else: its chunks, or the bytes or the path of a file of
-  // them. Chunks may be of any length, but come in order, and none has bytes of two links. All is
-  // checked before memory is allocated, as BF.LOADCHUNK does, and more strictly: every byte has to
-  // be there. Throws FormatError naming the check and the offset, which in chunks is that of the
-  // file that they would make, Error(kIo), and as the constructor for memory and backend.
+  // Reads a complete dump, without further bytes: its chunks, or the bytes or path of a file of
+  // them. Chunks may have any length, but must be in order, and no chunk may have bytes of two
+  // links. Checks everything that BF.LOADCHUNK checks, and also that no byte is missing, before it
+  // allocates memory. Throws FormatError with the failed check and the offset (for chunks, the
+  // offset in the file of these chunks), Error(kIo), and the errors of the constructor for memory
+  // and backend.
   static RedisBloomFilter FromChunks(std::span<const RedisChunk> chunks,
                                      const RedisBloomLoadOptions& options = {});
   static RedisBloomFilter FromBytes(std::span<const std::byte> bytes,
@@ -96,13 +97,13 @@ class RedisBloomFilter final : public FormatFilter {
   static RedisBloomFilter Load(const std::filesystem::path& path,
                                const RedisBloomLoadOptions& options = {});
 
-  // For those who read a dump chunk by chunk, of its header alone: the bytes of each link. The
-  // chunks that follow have these in their order, and none has bytes of two. Throws FormatError as
-  // FromChunks.
+  // For code that reads a dump chunk by chunk: returns the number of bytes of each link, from the
+  // header. The chunks that follow have these bytes in order, and no chunk has bytes of two links.
+  // Throws FormatError like FromChunks.
   static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
-  // Whether a filter with the header `before` can have `after` once keys were inserted: the same
-  // links, none with fewer keys, and maybe more of them. Bits that are read between the two are
-  // then those of every key that was in before. Throws as PartsOfHeader.
+  // Whether a filter with the header `before` can have the header `after` after insertions: the
+  // same links, none with fewer keys, and possibly new links. If so, bits that were read between
+  // the two headers include those of every key inserted before `before`. Throws like PartsOfHeader.
   static bool HasGrown(std::span<const std::byte> before, std::span<const std::byte> after);
 
   RedisBloomFilter(RedisBloomFilter&&) noexcept;
@@ -112,55 +113,57 @@ class RedisBloomFilter final : public FormatFilter {
   RedisIntegers integers() const noexcept { return integers_; }
   bool hash32() const noexcept { return (flags_ & kForce64) == 0; }
   bool non_scaling() const noexcept { return (flags_ & kNoScaling) != 0; }
-  // The growth in the header, also of a filter that does not scale.
+  // The growth stored in the header, even if the filter does not scale.
   uint32_t expansion() const noexcept { return growth_; }
-  // The options in the header: 1 for NOROUND, 2 for ENTS_IS_BITS, 4 for FORCE64, 8 for NO_SCALING.
+  // The flags in the header: 1 for NOROUND, 2 for ENTS_IS_BITS, 4 for FORCE64, 8 for NO_SCALING.
   uint32_t flags() const noexcept { return flags_; }
-  // Keys that were inserted and were new: BF.CARD.
+  // Number of keys inserted that were new: BF.CARD.
   uint64_t size() const noexcept { return size_; }
   uint64_t capacity() const noexcept;        // of all links
   uint64_t bytes() const noexcept override;  // the bits of all links
-  // What a file of its dump has.
+  // The length of a file of its dump.
   uint64_t serialized_bytes() const noexcept override;
   size_t num_links() const noexcept { return links_.size(); }
   // i < num_links(); 0 is the oldest.
   const RedisBloomLink& link(size_t i) const noexcept { return links_[i].info; }
-  // 1 less the product of 1 - (B/m)^k for B of the m bits of each link set. O(bytes()).
+  // 1 minus the product of 1 - (B/m)^k over all links, where B of m bits are set. O(bytes()).
   double expected_fpr() const noexcept override;
-  // size(), which the format counts.
+  // size(), which is part of the format.
   double estimated_count() const noexcept override { return static_cast<double>(size()); }
 
-  // One key: BF.EXISTS. Integers are taken by their value widened to 64 bits.
+  // One key: BF.EXISTS. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
-  // BF.ADD: returns whether the key was new, and then certainly was not in. Throws, with nothing
-  // changed, Error(kOutOfMemory) if the filter does not scale and is full, or for more bytes than
-  // the machine has; Error(kInvalidArgument) where RedisBloom can make no next link, or one of
-  // 2^(capacity * expansion) bits, as it does for flags with ENTS_IS_BITS.
+  // BF.ADD. Returns whether the key was new; if so, it was certainly absent. Throws, and then
+  // changes nothing,
+  // - Error(kOutOfMemory) if the filter is full and does not scale, or for more bytes than the
+  //   machine has;
+  // - Error(kInvalidArgument) if RedisBloom could not add the next link, or if flags() has
+  //   ENTS_IS_BITS, for which RedisBloom would add a link of 2^(capacity * expansion) bits.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
 
-  // Many keys: see FormatFilter. Insertion throws as that of one key, with the keys before it
-  // inserted, as size() shows.
+  // Many keys: see FormatFilter. Insert throws like Insert of one key. The keys before the failed
+  // key are then inserted, as size() shows.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
 
-  // The union of two filters with the same flags, expansion and links, but for their sizes, which
-  // are added: a key that is in both counts twice. (RedisBloom itself merges none.) Throws
-  // Error(kIncompatible), saying what differs; Error(kReadOnly) as Insert. With itself nothing
-  // changes.
+  // Adds the keys of `other`. Both must have the same flags, expansion and links, except for the
+  // sizes of the links, which are added: a key in both filters counts twice. (RedisBloom itself
+  // cannot merge filters.) Throws Error(kIncompatible), with the difference, and Error(kReadOnly)
+  // like Insert. Merging a filter with itself changes nothing.
   void Merge(const RedisBloomFilter& other);
 
-  // Leaves the first link alone, empty. Throws Error(kReadOnly) as Insert.
+  // Empties the first link and removes the others. Throws Error(kReadOnly) like Insert.
   void Clear();
 
-  // What BF.SCANDUMP replies, byte for byte, without the last reply. Throw Error(kReadOnly) for a
-  // filter that was moved from.
+  // Returns the exact replies of BF.SCANDUMP, without the last one. Throws Error(kReadOnly) for a
+  // moved-from filter.
   std::vector<RedisChunk> ToChunks() const;
-  // Writes the file of these chunks, in pieces of at most 16 MiB, which are parts of the filter
-  // where they are large.
+  // Writes the file of these chunks, in pieces of at most 16 MiB. Large pieces are parts of the
+  // filter itself. Throws Error(kReadOnly) for a moved-from filter.
   void Write(const ByteSink& write) const override;
 
  private:
@@ -203,7 +206,7 @@ class RedisBloomFilter final : public FormatFilter {
   uint64_t size_ = 0;
   const Backend* backend_;
   MemoryOptions memory_;
-  std::vector<Link> links_;  // none: moved from
+  std::vector<Link> links_;  // empty: moved-from
 };
 
 }  // namespace tamis

@@ -1,4 +1,5 @@
-// The cuckoo filters of RedisBloom, the module of Redis: read, asked, changed and written.
+// The cuckoo filters of RedisBloom, a module of Redis: reading, querying, changing and writing
+// them.
 #ifndef TAMIS_FORMATS_REDIS_CUCKOO_H_
 #define TAMIS_FORMATS_REDIS_CUCKOO_H_
 
@@ -22,22 +23,22 @@ namespace detail {
 class RedisDump;
 }
 
-// How a filter is made: as CF.RESERVE makes one, whose limits and defaults these are.
+// Options of a new filter, with the limits and defaults of CF.RESERVE.
 struct RedisCuckooOptions {
-  // Keys of the first layer, in [2 bucket_size, 2^30]; its buckets are rounded up to a power of
+  // Keys of the first layer, in [2 bucket_size, 2^30]. Its buckets are rounded up to a power of
   // two.
   uint64_t capacity = 1024;
   uint32_t bucket_size = 2;      // keys of a bucket, in [1, 255]
-  uint32_t max_iterations = 20;  // keys that are moved for one, in [1, 65535]
-  // Layer i has expansion^i times the buckets of the first; in [0, 32768], 0 for no other layers.
-  // Rounded up to a power of two.
+  uint32_t max_iterations = 20;  // keys moved to make room for one key, in [1, 65535]
+  // Layer i has expansion^i times the buckets of the first layer. In [0, 32768], rounded up to a
+  // power of two; 0: only one layer.
   uint32_t expansion = 1;
-  // A setting of the server (cf-max-expansions), and not in a dump: with so many layers the filter
-  // takes no more keys. In [1, 65536].
+  // A filter with this many layers takes no more keys. In [1, 65536]. This is a setting of the
+  // server (cf-max-expansions) and not part of a dump.
   uint32_t max_expansions = 32;
   RedisIntegers integers = RedisIntegers::kSigned;
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Makes outputs and counts
+  const Backend* backend = nullptr;  // makes outputs and counts; nullptr: DefaultBackend()
 };
 
 struct RedisCuckooLoadOptions {
@@ -47,34 +48,34 @@ struct RedisCuckooLoadOptions {
   const Backend* backend = nullptr;
 };
 
-// A filter of the commands CF.*: every answer, every key that is moved and every byte is that of
-// RedisBloom 8, and the chunks are those of CF.SCANDUMP and CF.LOADCHUNK. Not a tamis file, and no
-// filter of a FilterKind.
+// A filter of the commands CF.*. Every answer, every moved key and every byte equals RedisBloom
+// 8's, and the chunks are those of CF.SCANDUMP and CF.LOADCHUNK. It is not a tamis file, and
+// FilterKind does not include it.
 //
-// It is a list of layers of buckets. A key is a fingerprint of 1 to 255 in one of two buckets of
-// any layer. It goes into the newest that has room for it, and where none has, others of the newest
-// are moved, and then a layer is added. The false-positive rate is about 2 bucket_size / 255 of
-// each full layer.
+// The filter is a list of layers of buckets. A key is a fingerprint from 1 to 255 in one of two
+// buckets of any layer. It goes into the newest layer with a free slot in one of its buckets. If no
+// layer has one, keys of the newest layer are moved, and if that fails, a layer is added. Each full
+// layer adds about 2 bucket_size / 255 to the false-positive rate.
 //
-// A key that was inserted n times is there n times, and can be erased as often. Erase only keys
-// that were inserted: another that has the same fingerprint would be missed then.
+// A key that was inserted n times is in the filter n times, and can be erased n times. Erase only
+// keys that were inserted: otherwise a key with the same fingerprint may be lost.
 //
-// Keys are strings in any form of Keys, and integers, which are strings as RedisIntegers says.
+// Keys are strings in any key layout, and integers, which become strings as RedisIntegers states.
 // Hashes throw Error(kInvalidArgument) in every function.
 //
-// A filter that was moved from cannot be saved.
+// A moved-from filter cannot be saved.
 class RedisCuckooFilter final : public FormatFilter {
  public:
   static constexpr uint64_t kMaxLayers = 65535;
-  // 2^56 - 1, in each layer.
+  // 2^56 - 1 in each layer.
   static constexpr uint64_t kMaxBuckets = (uint64_t{1} << 56) - 1;
 
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
-  // than the machine has, Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  // than the machine has, and Error(kUnknownBackend) if TAMIS_BACKEND is not the name of a backend.
   explicit RedisCuckooFilter(const RedisCuckooOptions& options);
 
-  // Reads a dump, as RedisBloomFilter does: see there. Throws Error(kInvalidArgument) for
-  // max_expansions out of range, too.
+  // Reads a dump like RedisBloomFilter::FromChunks. Throws Error(kInvalidArgument) also for
+  // `max_expansions` out of range.
   static RedisCuckooFilter FromChunks(std::span<const RedisChunk> chunks,
                                       const RedisCuckooLoadOptions& options = {});
   static RedisCuckooFilter FromBytes(std::span<const std::byte> bytes,
@@ -82,9 +83,9 @@ class RedisCuckooFilter final : public FormatFilter {
   static RedisCuckooFilter Load(const std::filesystem::path& path,
                                 const RedisCuckooLoadOptions& options = {});
 
-  // For those who read a dump chunk by chunk, of its header alone: the bytes of each layer. The
-  // chunks that follow have these in their order, and none has bytes of two. Throws FormatError as
-  // FromChunks.
+  // For code that reads a dump chunk by chunk: returns the number of bytes of each layer, from the
+  // header. The chunks that follow have these bytes in order, and no chunk has bytes of two layers.
+  // Throws FormatError like FromChunks.
   static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
 
   RedisCuckooFilter(RedisCuckooFilter&&) noexcept;
@@ -95,37 +96,39 @@ class RedisCuckooFilter final : public FormatFilter {
   uint32_t bucket_size() const noexcept { return bucket_size_; }
   uint32_t max_iterations() const noexcept { return max_iterations_; }
   uint32_t expansion() const noexcept { return expansion_; }
-  uint64_t size() const noexcept { return size_; }  // inserted and not erased
-  // Erased since the last time that layers were emptied into older ones.
+  uint64_t size() const noexcept { return size_; }  // keys inserted and not erased
+  // Keys erased since keys were last moved to older layers.
   uint64_t erased() const noexcept { return erased_; }
   size_t num_layers() const noexcept { return layers_.size(); }
   uint64_t num_buckets(size_t layer) const noexcept { return layers_[layer].num_buckets; }
   uint64_t bytes() const noexcept override;  // of the fingerprints of all layers
-  // What a file of its dump has.
+  // The length of a file of its dump.
   uint64_t serialized_bytes() const noexcept override;
-  // 1 less the product of (1 - 1/255)^(2 s) for s fingerprints in a bucket of each layer, on
-  // average (Fan et al. 2014, section 5.1, for fingerprints of 255 values). O(bytes()).
+  // 1 minus the product of (1 - 1/255)^(2 s) over all layers, where s is the average number of
+  // fingerprints in a bucket (Fan et al. 2014, section 5.1, for fingerprints of 255 values).
+  // O(bytes()).
   double expected_fpr() const noexcept override;
-  // size(), which the format counts.
+  // size(), which is part of the format.
   double estimated_count() const noexcept override { return static_cast<double>(size()); }
 
-  // One key: CF.EXISTS. Integers are taken by their value widened to 64 bits.
+  // One key: CF.EXISTS. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
   // CF.COUNT: how often the key was inserted, or more. (A fingerprint whose two buckets are the
-  // same counts twice there, too.)
+  // same counts twice, as in RedisBloom.)
   uint64_t Occurrences(uint64_t key) const;
   uint64_t Occurrences(std::string_view key) const;
-  // CF.ADD. Returns whether there was room: not with max_expansions layers; nor if no key can be
-  // moved, and expansion is 0. Throws Error(kOutOfMemory), with nothing changed, for another layer
-  // of more bytes than the machine has.
+  // CF.ADD. Returns false without room for the key: with max_expansions() layers, or if no key can
+  // be moved and no layer can be added, for example with an expansion of 0. Throws
+  // Error(kOutOfMemory), and then changes nothing, if a new layer would need more bytes than the
+  // machine has.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
-  // CF.ADDNX: the same of a key that is not in yet. Returns whether it was inserted.
+  // CF.ADDNX: inserts the key if it is absent. Returns whether it was inserted.
   bool InsertIfAbsent(uint64_t key);
   bool InsertIfAbsent(std::string_view key);
-  // CF.DEL, once. Returns whether the key was found. When more than a tenth as many keys were
-  // erased as are in, layers are emptied into older ones, as far as there is room.
+  // CF.DEL, once. Returns whether the key was found. If erased() then exceeds a tenth of size(),
+  // moves keys to older layers, as far as these have room.
   bool Erase(uint64_t key);
   bool Erase(std::string_view key);
   template <detail::NoKey T>
@@ -135,8 +138,8 @@ class RedisCuckooFilter final : public FormatFilter {
   template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // Many keys: see FormatFilter. The keys that Insert rejects are those that it has no room for. It
-  // throws as that of one key, with the keys before it inserted.
+  // Many keys: see FormatFilter. Insert rejects the keys for which it lacks room. It throws like
+  // Insert of one key. The keys before the failed key are then inserted.
   using Changeable::Erase;
   using FormatFilter::Contains;
   using FormatFilter::Insert;
@@ -146,39 +149,39 @@ class RedisCuckooFilter final : public FormatFilter {
   }
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
-  // How often each key was inserted, or more; 0 for nulls. Throws Error(kInvalidArgument), with
-  // nothing written, if `out` has no room for all.
+  // Writes to `out` how often each key was inserted, or more; 0 for nulls. Throws
+  // Error(kInvalidArgument), and then writes nothing, if `out` is too short.
   void Occurrences(Keys keys, std::span<uint64_t> out) const;
 
-  // CF.COMPACT: moves keys to older layers with room for them, and drops the newest as long as it
-  // is empty. Throws Error(kReadOnly) as Insert.
+  // CF.COMPACT: moves keys to older layers with room for them, and drops the newest layer as long
+  // as it is empty. Throws Error(kReadOnly) like Insert.
   void Compact();
 
-  // Leaves the first layer alone, empty. Throws Error(kReadOnly) as Insert.
+  // Empties the first layer and removes the others. Throws Error(kReadOnly) like Insert.
   void Clear();
 
-  // What CF.SCANDUMP replies, byte for byte, without the last reply. (For a filter without keys it
-  // replies nothing, and this what the server writes of it into its append-only file.) Throw
-  // Error(kReadOnly) for a filter that was moved from.
+  // Returns the exact replies of CF.SCANDUMP, without the last one. (For a filter without keys,
+  // CF.SCANDUMP replies nothing. This function then returns the chunks that the server writes to
+  // its append-only file.) Throws Error(kReadOnly) for a moved-from filter.
   std::vector<RedisChunk> ToChunks() const;
-  // Writes the file of these chunks, in pieces of at most 16 MiB, which are parts of the filter
-  // where they are large.
+  // Writes the file of these chunks, in pieces of at most 16 MiB. Large pieces are parts of the
+  // filter itself. Throws Error(kReadOnly) for a moved-from filter.
   void Write(const ByteSink& write) const override;
 
  private:
-  // Where a key may be.
+  // The two buckets of a key, and its fingerprint.
   struct Place {
-    uint64_t first;   // the hash, of which any layer takes the bits that it needs
-    uint64_t second;  // that of the other bucket
+    uint64_t first;   // hash of the first bucket; a layer uses as many bits as it needs
+    uint64_t second;  // hash of the second bucket
     uint8_t fingerprint;
   };
   struct Layer {
     uint64_t num_buckets;     // a power of two
-    detail::Storage storage;  // fingerprints, 0 for none, bucket after bucket; then kSlack
+    detail::Storage storage;  // fingerprints, 0 for none, bucket after bucket; then kSlack bytes
 
     uint8_t* slots() const noexcept { return reinterpret_cast<uint8_t*>(storage.data()); }
   };
-  // Bytes that are read past a bucket, as 8 at a time are compared.
+  // Bytes that may be read past the last bucket, because 8 are compared at a time.
   static constexpr uint64_t kSlack = 8;
 
   RedisCuckooFilter(RedisIntegers integers, uint32_t max_expansions, const MemoryOptions& memory,
@@ -218,7 +221,7 @@ class RedisCuckooFilter final : public FormatFilter {
   uint64_t erased_ = 0;
   const Backend* backend_;
   MemoryOptions memory_;
-  std::vector<Layer> layers_;  // the oldest first; none: moved from
+  std::vector<Layer> layers_;  // the oldest first; empty: moved-from
 };
 
 }  // namespace tamis

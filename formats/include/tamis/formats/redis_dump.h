@@ -1,5 +1,5 @@
-// What both filters of RedisBloom, the module of Redis, share: the chunks of a dump, and the bytes
-// of a key that is an integer.
+// Parts that both filters of RedisBloom share: the chunks of a dump, and the bytes of an integer
+// key.
 #ifndef TAMIS_FORMATS_REDIS_DUMP_H_
 #define TAMIS_FORMATS_REDIS_DUMP_H_
 
@@ -11,23 +11,23 @@
 
 namespace tamis {
 
-// The keys of RedisBloom are strings of bytes. An integer is one of these, as who wrote the filter
-// has made it one, and a dump does not say how.
+// Integers as keys. The keys of RedisBloom are byte strings. A dump does not contain how its writer
+// turned integers into strings.
 enum class RedisIntegers : uint8_t {
   // The decimal text, as clients send integers: -1 is "-1". A uint64_t above 2^63 - 1 is the
-  // negative number with its bits.
+  // negative number with the same bits.
   kSigned,
-  kUnsigned,  // the decimal text of 0 to 2^64 - 1; a negative number is the one with its bits
-  kBytes,     // the 8 bytes of the number, the lowest first
+  kUnsigned,  // the decimal text of 0 to 2^64 - 1; -1 becomes 2^64 - 1
+  kBytes,     // the 8 bytes of the number, little-endian
 };
 
-// A reply of BF.SCANDUMP or CF.SCANDUMP, which is what BF.LOADCHUNK or CF.LOADCHUNK takes. A dump
-// is a list of them: one with the iterator 1, whose bytes are the header, then others with the
-// bytes of the filter from its beginning to its end, each with an iterator of 1 more than the bytes
-// of the filter up to its end. The last reply, 0 with no bytes, may follow.
+// A reply of BF.SCANDUMP or CF.SCANDUMP, and an argument of BF.LOADCHUNK or CF.LOADCHUNK. A dump is
+// a list of chunks. The first has the iterator 1, and its bytes are the header. The other chunks
+// have the bytes of the filter from beginning to end. The iterator of such a chunk is 1 plus the
+// number of filter bytes up to the end of the chunk. The last reply, 0 without bytes, may follow.
 //
-// In a file each is its iterator and the number of its bytes, of 8 bytes each, little-endian, and
-// its bytes: what Python writes by struct.pack("<qQ", iterator, len(chunk)) + chunk.
+// In a file, each chunk is its iterator and its number of bytes, 8 bytes each and little-endian,
+// followed by the bytes. Python writes it by struct.pack("<qQ", iterator, len(chunk)) + chunk.
 struct RedisChunk {
   int64_t iterator = 0;
   std::vector<std::byte> bytes;

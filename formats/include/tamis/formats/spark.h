@@ -1,4 +1,4 @@
-// The Bloom filters of Apache Spark: read, asked, changed and written.
+// The Bloom filters of Apache Spark: reading, querying, changing and writing them.
 #ifndef TAMIS_FORMATS_SPARK_H_
 #define TAMIS_FORMATS_SPARK_H_
 
@@ -17,18 +17,18 @@
 
 namespace tamis {
 
-// How bits follow from the hashes of a key, and what the header has; the values are those in the
-// stream.
+// How the bits of a key follow from its hashes, and the layout of the header. The values are those
+// in the stream.
 enum class SparkVersion : uint8_t {
-  // What Spark made before 4.1, and reads ever since. Its indices are below 2^31: in a larger
-  // filter the bits past them stay 0.
+  // Written by Spark before 4.1, and still read by all versions. Its indices are below 2^31: in a
+  // larger filter the bits past them stay 0.
   kV1 = 1,
-  // What Spark makes since 4.1; older ones cannot read it. It has a seed.
+  // Written by Spark since 4.1, and not readable by older versions. It has a seed.
   kV2 = 2,
 };
 
-// How a filter is made: give capacity, and fpr if not that of Spark; or capacity and num_bits; or
-// num_bits and num_hashes.
+// Options of a new filter: set `capacity`, and optionally `fpr`; or `capacity` and `num_bits`; or
+// `num_bits` and `num_hashes`.
 struct SparkOptions {
   uint64_t capacity = 0;    // keys to be inserted ("expectedNumItems"), in [1, 2^63 - 1]
   double fpr = 0.03;        // false-positive rate at capacity, between 0 and 1, both excluded;
@@ -38,7 +38,7 @@ struct SparkOptions {
   SparkVersion version = SparkVersion::kV2;
   int32_t seed = 0;  // only of kV2
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // nullptr: DefaultBackend(). Hashes integers, makes outputs
+  const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
 struct SparkLoadOptions {
@@ -46,34 +46,36 @@ struct SparkLoadOptions {
   const Backend* backend = nullptr;  // as in SparkOptions
 };
 
-// An org.apache.spark.util.sketch.BloomFilter: every answer and every bit is that of Spark, and the
-// bytes are those of its writeTo and readFrom, which are also the values of the aggregate
-// bloom_filter_agg. Not a tamis file, and no filter of a FilterKind.
+// An org.apache.spark.util.sketch.BloomFilter. Every answer and every bit equals Spark's. The bytes
+// are those of writeTo and readFrom, and also the values of the aggregate bloom_filter_agg. It is
+// not a tamis file, and FilterKind does not include it.
 //
-// Keys are what they are for `put`: integers, of any width, are longs (a uint64_t above 2^63 - 1 is
-// the long with its bits), and strings, in any form of Keys that has them, are binaries, by their
-// bytes; a string of Java is a binary of its UTF-8. (Java puts "?" for an unpaired surrogate, which
-// UTF-8 does not have.) One filter may have both. Hashes throw Error(kInvalidArgument) in every
-// function, with nothing changed.
-//
+// Keys are those of `put`. Integers of any width are longs: a uint64_t above 2^63 - 1 is the long
+// with the same bits. Strings, in any key layout for strings, are binaries by their bytes. A Java
+// string is the binary of its UTF-8. (Java writes "?" for an unpaired surrogate, which UTF-8 does
+// not have.) One filter may have both types. Hashes throw Error(kInvalidArgument) in every function
+// and change nothing.
 class SparkBloomFilter final : public FormatFilter {
  public:
-  // 2^31 - 1, as the stream has their number in a Java int; 16 GiB.
+  // 2^31 - 1, because the stream stores the number of words in a Java int; 16 GiB.
   static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
-  // max(1, round(num_bits ln 2)), but at most 2^31 - 1: as many hashes as Spark gives one key in so
-  // many bits. A stream that claims more is not of Spark, and could make a lookup arbitrarily slow.
+  // max(1, round(num_bits ln 2)), but at most 2^31 - 1: the hashes that Spark uses if `num_bits`
+  // are for one key. Spark never writes more, which could make a query arbitrarily slow.
   static uint32_t MaxHashes(uint64_t num_bits) noexcept;
 
-  // Given capacity n and rate p, trunc(-n ln p / (ln 2)^2) bits; given n and m bits, these or
-  // those, max(1, round(m/n ln 2)) hashes, m being the bits before they are rounded up: as
-  // BloomFilter.create. Throws Error(kInvalidArgument) for options out of range, and where there
-  // would be no bit, too many hashes or too many words, or a seed in kV1; Error(kOutOfMemory) for
-  // more bytes than the machine has; Error(kUnknownBackend) if TAMIS_BACKEND names none.
+  // Computes trunc(-n ln p / (ln 2)^2) bits from capacity n and rate p. From n and m, the number of
+  // bits before rounding up to words, computes max(1, round(m/n ln 2)) hashes, like
+  // BloomFilter.create. Throws
+  // - Error(kInvalidArgument) for options out of range, if there would be no bits, too many hashes
+  //   or too many words, and for a seed in kV1;
+  // - Error(kOutOfMemory) for more bytes than the machine has;
+  // - Error(kUnknownBackend) if TAMIS_BACKEND is not the name of a backend.
   explicit SparkBloomFilter(const SparkOptions& options);
 
-  // Reads what BloomFilter.writeTo has written, all of it and nothing else. Everything is checked
-  // before memory is allocated. Throws FormatError naming the check ("version", "hashes", "words"
-  // or "file length") and the offset, Error(kIo), and as the constructor for memory and backend.
+  // Reads the output of BloomFilter.writeTo. Missing or further bytes are an error. Checks
+  // everything before it allocates memory. Throws FormatError with the failed check ("version",
+  // "hashes", "words" or "file length") and the offset, Error(kIo), and the errors of the
+  // constructor for memory and backend.
   static SparkBloomFilter FromBytes(std::span<const std::byte> bytes,
                                     const SparkLoadOptions& options = {});
   static SparkBloomFilter Load(const std::filesystem::path& path,
@@ -88,21 +90,21 @@ class SparkBloomFilter final : public FormatFilter {
   uint32_t num_hashes() const noexcept { return num_hashes_; }
   uint64_t num_bits() const noexcept { return 64 * num_words_; }
   uint64_t bytes() const noexcept override { return 8 * num_words_; }
-  // What a stream of it has: 12 bytes for kV1 or 16 for kV2, and the words.
+  // The length of the stream: 12 bytes for kV1 or 16 bytes for kV2, and the words.
   uint64_t serialized_bytes() const noexcept override;
-  // Word i has bits 64 i to 64 i + 63, the least significant first.
+  // Word i has the bits 64 i to 64 i + 63, the least significant first.
   std::span<const uint64_t> words() const noexcept { return {data(), num_words_}; }
 
-  // -(m/k) ln(1 - B/m) keys for B of m bits set (Swamidass and Baldi 2007). Infinite if all are.
-  // O(bytes()).
+  // -(m/k) ln(1 - B/m) keys for B of m bits set (Swamidass and Baldi 2007). Infinite if all bits
+  // are set. O(bytes()).
   double estimated_count() const noexcept override;
   // (B/m)^k: expectedFpp. O(bytes()).
   double expected_fpr() const noexcept override;
 
-  // One key. Integers are taken by their value widened to 64 bits.
+  // One key. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const noexcept;
   bool Contains(std::string_view key) const noexcept;
-  // As `put`: returns whether a bit changed. Then the key was certainly not in.
+  // Like `put`: returns whether a bit changed. If so, the key was certainly absent.
   bool Insert(uint64_t key) noexcept;
   bool Insert(std::string_view key) noexcept;
 
@@ -112,15 +114,15 @@ class SparkBloomFilter final : public FormatFilter {
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
 
-  // The union. Throws Error(kIncompatible), saying what differs, unless both have the same version,
-  // seed, number of hashes and size, as `mergeInPlace` wants it; Error(kReadOnly) as Insert. With
-  // itself nothing changes.
+  // Adds the keys of `other`. Throws Error(kIncompatible), with the difference, unless both have
+  // the same version, seed, number of hashes and size, like `mergeInPlace`; and Error(kReadOnly)
+  // like Insert. Merging a filter with itself changes nothing.
   void Merge(const SparkBloomFilter& other);
 
-  // Empties the filter. Throws Error(kReadOnly) as Insert.
+  // Empties the filter. Throws Error(kReadOnly) like Insert.
   void Clear();
 
-  // Writes what BloomFilter.writeTo writes, in pieces of at most 128 KiB.
+  // Writes the output of BloomFilter.writeTo, in pieces of at most 128 KiB.
   void Write(const ByteSink& write) const override;
 
  private:
