@@ -1,4 +1,4 @@
-// Changes of filter banks: filters come, are transposed, go and are given back.
+// Changes of filter banks: adding, transposing, removing and extracting filters.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -169,8 +169,8 @@ void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) noexcept {
   }
 }
 
-// The memory of a group is asked for by itself: that of several may be more than there is, which
-// the system would find out only when it is written.
+// Checks the sum of all groups first: every allocation may succeed, and the system would detect a
+// lack of memory only when the memory is written.
 BankGroup FilterBank::Impl::NewGroup(uint64_t num_blocks) const {
   uint64_t bytes = num_blocks * bank::kBlockBytes;
   for (const BankGroup& group : groups) bytes += group.storage.size();
@@ -178,13 +178,13 @@ BankGroup FilterBank::Impl::NewGroup(uint64_t num_blocks) const {
   return BankGroup(num_blocks, memory);
 }
 
-// The first that wait go into free places of groups, then into new groups.
+// Moves the first waiting members of this size into free places of groups, then into new groups.
 void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
   for (size_t g = 0; waiting.CountOf(num_blocks) != 0; ++g) {
     if (g == groups.size()) groups.push_back(NewGroup(num_blocks));
     if (groups[g].num_blocks != num_blocks) continue;
     const size_t count = std::min<size_t>(waiting.CountOf(num_blocks), FreePlaces(groups[g]));
-    if (count == 0) continue;  // a walk over all its rows for nothing
+    if (count == 0) continue;  // avoids a useless pass over all rows
     std::vector<Incoming> incoming;
     incoming.reserve(count);
     groups[g].members.Reserve(count);
@@ -280,7 +280,7 @@ SplitBlockBloomFilter FilterBank::Impl::Extract(const std::string& name,
 }
 
 void FilterBank::Impl::MergeGroup(const BankGroup& from) {
-  if (FreePlaces(from) == 0) {  // as it is
+  if (FreePlaces(from) == 0) {  // a full group is copied as a whole
     BankGroup copy = NewGroup(from.num_blocks);
     std::memcpy(copy.rows(), from.rows(), from.storage.size());
     copy.live = from.live;
@@ -312,7 +312,7 @@ void FilterBank::Impl::MergeGroup(const BankGroup& from) {
   }
 }
 
-// Moves members until the room is used up, or memory runs out.
+// Moves members until the other group is full or memory runs out.
 void FilterBank::Impl::MoveMembers(size_t from, size_t to) {
   size_t room = FreePlaces(groups[to]);
   for (size_t word = 0; word < bank::kRowWords && room != 0; ++word) {
@@ -337,7 +337,7 @@ void FilterBank::Impl::MoveMembers(size_t from, size_t to) {
 
 void FilterBank::Impl::Compact() {
   Flush();
-  std::vector<size_t> order(groups.size());  // by size, those with the most members first
+  std::vector<size_t> order(groups.size());  // by size, then by members, most first
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     if (groups[a].num_blocks != groups[b].num_blocks) {

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Fields of the header that filters have something else in.
+// Header fields with another meaning than for filters.
 namespace at {
 constexpr size_t kGroups = offset::kGeometry;
 constexpr size_t kMembers = offset::kGeometry + 8;
@@ -37,7 +37,8 @@ constexpr uint32_t kVersion = 2;
 constexpr int kLog2BlockBytes = std::countr_zero(bank::kBlockBytes);
 constexpr uint64_t kMaxPayload = uint64_t{1} << 54;
 constexpr uint64_t kMaxDirectory = uint64_t{1} << 42;
-// Whether there is memory for larger ones is asked first, which takes as long as reading some.
+// For tables larger than this, the available memory is checked first, which takes as long as
+// reading some tables.
 constexpr uint64_t kLargeTables = uint64_t{16} << 20;
 constexpr size_t kMaskBytes = sizeof(MemberMask);
 constexpr size_t kGroupEntry = 8 + 2 * kMaskBytes;
@@ -122,10 +123,10 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   return bank;
 }
 
-// Reads a directory from its start to its end.
+// Reads the fields of a directory in order.
 class DirectoryReader {
  public:
-  // `begin` is in bytes from the start of the file.
+  // `begin` is the offset of the directory in the file.
   DirectoryReader(std::span<const std::byte> bytes, uint64_t begin, const FieldCheck& check)
       : bytes_(bytes), begin_(begin), check_(check) {}
 
@@ -257,7 +258,7 @@ BankFile ReadBankFile(uint64_t file_bytes, ReadBytesAt read, const fs::path& pat
     check.Fail(ErrorCode::kCorrupt, "padding", kHeaderBytes2 + where, "is not 0");
   }
   const uint64_t tables_bytes = bank.end() - bank.tables_at();
-  // The length of the file may be one that somebody claims, or that of one with holes.
+  // The length may be a false claim, or the length of a sparse file.
   if (tables_bytes > kLargeTables) Storage::RequireFits(tables_bytes);
   std::vector<std::byte> tables(tables_bytes);
   read(tables, bank.tables_at());

@@ -1,4 +1,4 @@
-// Lookups in filter banks.
+// Queries of filter banks.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -18,20 +18,20 @@ using detail::IsSet;
 namespace {
 
 using detail::kWordBits;
-// Of the rows of answers that are kept in between: within a second-level cache.
+// Bytes of result rows that are kept at a time, so that they stay in a second-level cache.
 constexpr size_t kSliceBytes = 128 << 10;
-// Fewer pairs of a key and a group are not worth a second thread.
+// With fewer pairs of a key and a group, a second thread is not worthwhile.
 constexpr size_t kPairsPerTask = 512;
 
 size_t RoundUp(size_t n, size_t step) { return (n + step - 1) / step * step; }
 
-// Keys whose rows are kept at a time.
+// Number of keys whose rows are kept at a time.
 size_t SliceKeys(size_t row_words) {
   const size_t keys = kSliceBytes / (sizeof(uint64_t) * std::max<size_t>(row_words, 1));
   return std::clamp(keys / kWordBits * kWordBits, kWordBits, detail::kBatchKeys);
 }
 
-// How keys and groups are shared out: every task has a slice of both.
+// Divides keys and groups among tasks: every task has a slice of both.
 struct Shares {
   Shares(size_t keys, size_t groups, unsigned threads) {
     const size_t most_tasks =
@@ -101,7 +101,7 @@ void FilterBank::Impl::LookUp(const Keys& keys, std::span<const BankRows> views,
 
 size_t FilterBank::Impl::ContainsHash(uint64_t hash_value, uint64_t* out) const noexcept {
   const Batch batch = detail::HashBatch(&hash_value, 1);
-  constexpr size_t kViews = 64;  // no vector, which could throw
+  constexpr size_t kViews = 64;  // not a vector, which could throw
   BankRows views[kViews];
   for (size_t first = 0; first < groups.size(); first += kViews) {
     const size_t n = std::min(kViews, groups.size() - first);
@@ -138,7 +138,7 @@ size_t FilterBank::Impl::Contains(const Keys& keys, uint64_t* out, detail::Worke
 
 namespace {
 
-// Appends the hits of n rows, the first of which is that of key `first`.
+// Appends the hits of n rows. The first row is for key `first`.
 void AddHits(const uint64_t* rows, size_t n, size_t row_words, uint64_t first,
              std::vector<BankHit>& hits) {
   for (size_t i = 0; i < n; ++i) {
@@ -156,7 +156,7 @@ std::vector<BankHit> FilterBank::Impl::Select(const Keys& keys, detail::Workers&
   std::vector<BankHit> hits;
   const size_t stride = row_words();
   const size_t slice_keys = SliceKeys(stride);
-  if (keys.size() <= slice_keys) {  // the groups are shared out
+  if (keys.size() <= slice_keys) {  // the groups are divided among threads
     std::vector<uint64_t> rows(keys.size() * stride);
     Contains(keys, rows.data(), workers);
     AddHits(rows.data(), keys.size(), stride, 0, hits);
@@ -169,7 +169,7 @@ std::vector<BankHit> FilterBank::Impl::Select(const Keys& keys, detail::Workers&
   for (std::vector<uint64_t>& own : rows) own.resize(slice_keys * stride);
   std::atomic<size_t> next{0};
   std::atomic<bool> no_memory{false};
-  // As many tasks as threads, so that each has memory of its own whichever thread it runs on.
+  // One task per thread, so that each task has its own memory, whichever thread runs it.
   workers.ForEachTask(rows.size(), [&](size_t task, unsigned) {
     try {
       for (size_t slice; (slice = next.fetch_add(1, std::memory_order_relaxed)) < slices;) {
@@ -232,7 +232,8 @@ std::vector<uint64_t> FilterBank::Impl::CountPerMember(const Keys& keys,
 double FilterBank::Impl::expected_false_members() const {
   double sum = 0;
   for (const detail::BankGroup& group : groups) {
-    // Bits per member are what keys per member are: a row is counted as the answers of a key.
+    // Counts the bits of each member with the kernel that counts keys per member, because rows of a
+    // group look like rows of answers.
     std::vector<uint64_t> bits(bank::kGroupMembers);
     kernels().bank.count(group.rows(), group.num_blocks * bank::kBlockRows, bank::kRowWords,
                          bank::kRowWords, bits.data());

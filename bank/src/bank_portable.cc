@@ -1,4 +1,4 @@
-// Filter banks in plain C++: the oracle for all other backends.
+// Filter banks in plain C++: the reference for all other backends.
 #include <bit>
 
 #include "bank/src/bit_matrix.h"

@@ -33,34 +33,34 @@ namespace {
 
 using detail::kWordBits;
 constexpr uint64_t kPageBytes = bank::kBlockBytes;
-// Keys of a page that are looked up at a time: their rows are 8 KiB.
+// Number of keys of a page that are looked up at a time. Their rows take 8 KiB.
 constexpr size_t kKeysAtOnce = 128;
 
-// A key of a call. Ordered by their hashes, keys are ordered by their blocks in groups of any size,
-// as layout/split_block.h takes these from the upper bits.
+// A key of a call. The order of hashes is also the order of blocks in groups of any size, because
+// layout/split_block.h computes the block from the upper bits.
 struct AskedKey {
   uint64_t hash;
   uint64_t index;
 };
 
-// Keys of a slice take half of the bytes at most, so that there is room for a page. More keys are
-// more slices, each of which reads its pages anew; pages that do not fit are only more batches.
+// The keys of a slice take at most half of the bytes, so that there is room for a page. More keys
+// need more slices, and each slice reads its pages again. More pages only need more batches.
 constexpr uint64_t kBytesPerSliceKey = 2 * sizeof(AskedKey);
 constexpr uint64_t kMinMaxBytes = 2 * kPageBytes;
 
-// A page that keys [first, end) of a slice need.
+// A page that the keys [first, end) of a slice need.
 struct NeededPage {
   size_t group;
-  uint64_t number;  // in the payload
+  uint64_t number;  // index in the payload
   size_t first, end;
-  size_t slot;  // in memory
+  size_t slot;  // index in memory
 };
 
 struct alignas(64) PageBytes {
   std::byte bytes[kPageBytes];
 };
 
-// Pages that are read at a time: ascending, and no more than so many with those in gaps.
+// Pages that are read together, ascending. Their number, with the pages in gaps, is limited.
 class PageWindow {
  public:
   PageWindow(uint64_t max_pages, uint64_t max_gap_pages)
@@ -72,7 +72,7 @@ class PageWindow {
     return memory_[page.slot].bytes;
   }
 
-  // Returns false if there is no room for it. One page there is always room for.
+  // Returns false if the page does not fit. An empty window always has room for one page.
   bool Add(NeededPage page) {
     const uint64_t gap = empty() ? 0 : page.number - pages_.back().number - 1;
     const bool joins = !empty() && gap <= max_gap_pages_;
@@ -91,9 +91,9 @@ class PageWindow {
 
   void Read(const BankReadFunction& read) {
     if (capacity_ < used_) {
-      memory_.reset();  // before there is more
+      memory_.reset();  // frees the memory before allocating more
       capacity_ = 0;
-      // Not make_unique, which would write zeros first.
+      // Not make_unique, which would first write zeros.
       memory_.reset(new PageBytes[static_cast<size_t>(used_)]);
       capacity_ = used_;
     }
@@ -127,7 +127,7 @@ class PageWindow {
   uint64_t capacity_ = 0;
 };
 
-// Reads header and tables: the start of the file at once, which is asked for in parts.
+// Reads header and tables. Reads the start of the file in one range, and serves its parts from it.
 BankFile ReadTables(uint64_t file_bytes, const BankReadFunction& read, const std::string& name) {
   std::vector<std::byte> start(std::min(file_bytes, detail::kBankPayloadAt));
   const auto read_one = [&](std::span<std::byte> out, uint64_t offset) {
@@ -191,8 +191,8 @@ class BankReader::Impl {
             data.inserted,    data.key_types};
   }
 
-  // Calls visit(group, keys, rows) until each valid key has met each group that has members, in
-  // whatever order; rows are bank::kRowWords words for each of the keys.
+  // Calls visit(group, keys, rows), in any order, until each valid key has met each group with
+  // members. `rows` has bank::kRowWords words for each of `keys`.
   using VisitRows =
       detail::FunctionRef<void(size_t group, std::span<const AskedKey> keys, const uint64_t* rows)>;
   void LookUp(const Keys& keys, VisitRows visit) const {
@@ -224,8 +224,8 @@ class BankReader::Impl {
   BankReadFunction read;
   uint64_t max_bytes, max_gap_bytes;
   std::map<std::string_view, std::pair<size_t, size_t>> names;  // group and place
-  mutable std::mutex mutex;                                     // of the next
-  mutable std::set<std::pair<size_t, uint64_t>> damaged;        // groups, and pages of the payload
+  mutable std::mutex mutex;                                     // guards `damaged`
+  mutable std::set<std::pair<size_t, uint64_t>> damaged;        // group and page of the payload
 
  private:
   void LookUpSlice(std::span<const AskedKey> asked, PageWindow& window, VisitRows visit) const {
@@ -247,7 +247,8 @@ class BankReader::Impl {
     Answer(asked, window, visit);
   }
 
-  // Reads the pages of a window, gives the answers of their keys, and empties it.
+  // Reads the pages of a window, passes the answers of their keys to `visit`, and empties the
+  // window.
   void Answer(std::span<const AskedKey> asked, PageWindow& window, VisitRows visit) const {
     if (window.empty()) return;
     window.Read(read);
@@ -342,7 +343,7 @@ size_t BankReader::Contains(Keys keys, Bitmap out) const {
   const size_t stride = row_words();
   detail::RequireRoom(out, uint64_t{kWordBits} * keys.size() * stride);
   uint64_t* const rows = out.words().data();
-  std::fill_n(rows, keys.size() * stride, 0);  // of nulls, and of groups without members
+  std::fill_n(rows, keys.size() * stride, 0);  // for nulls and groups without members
   size_t total = 0;
   impl_->LookUp(keys, [&](size_t g, std::span<const AskedKey> asked, const uint64_t* found) {
     for (size_t i = 0; i < asked.size(); ++i) {

@@ -1,4 +1,4 @@
-// What a filter bank is made of, for its changes, lookups and files.
+// The parts of a filter bank, for its changes, queries and files.
 #ifndef TAMIS_BANK_SRC_BANK_STATE_H_
 #define TAMIS_BANK_SRC_BANK_STATE_H_
 
@@ -23,12 +23,12 @@
 namespace tamis {
 namespace detail {
 
-inline constexpr size_t kWordBits = 64;  // of a row
+inline constexpr size_t kWordBits = 64;  // bits of a word of a row
 
 struct BankGroup {
-  // All zeros. Throws Error(kOutOfMemory).
+  // A group of zeros. Throws Error(kOutOfMemory).
   BankGroup(uint64_t num_blocks, const MemoryOptions& memory);
-  // As in a file.
+  // A group from a file.
   BankGroup(uint64_t num_blocks, Storage storage);
 
   uint64_t* rows() const noexcept { return reinterpret_cast<uint64_t*>(storage.data()); }
@@ -36,22 +36,21 @@ struct BankGroup {
 
   uint64_t num_blocks;
   Storage storage;
-  MemberMask live{};  // members
-  MemberMask
-      filled{};  // members, and places of those that were removed, whose bits are still there
+  MemberMask live{};    // current members
+  MemberMask filled{};  // current members, and removed members whose bits are still there
   GroupMembers members;
 };
 
-// The same in a file.
+// A group in a file.
 struct BankFileGroup {
   uint64_t num_blocks = 0;
-  uint64_t first_page = 0;  // its blocks are pages of the payload
+  uint64_t first_page = 0;  // the blocks are pages of the payload
   MemberMask live{};
   MemberMask filled{};
   GroupMembers members;
 };
 
-// A filter that is to be put into a group: num_blocks blocks.
+// A filter of num_blocks blocks that is to be added to a group.
 struct Incoming {
   const uint64_t* words;
   MemberData data;
@@ -84,14 +83,14 @@ class FilterBank::Impl {
   void MergeGroup(const detail::BankGroup& group);
   void Compact();
 
-  // ---- Lookups, on the threads of `workers` ----
+  // ---- Queries, on the threads of `workers` ----
   size_t Contains(const Keys& keys, uint64_t* out, detail::Workers& workers) const;
   size_t ContainsHash(uint64_t hash, uint64_t* out) const noexcept;
   std::vector<BankHit> Select(const Keys& keys, detail::Workers& workers) const;
   std::vector<uint64_t> CountPerMember(const Keys& keys, detail::Workers& workers) const;
   double expected_false_members() const;
 
-  // Where a member is: in a group, or among those that wait.
+  // The place of a member: in a group, or among the waiting members.
   struct Place {
     size_t group;
     size_t slot;
@@ -111,31 +110,33 @@ class FilterBank::Impl {
   bool read_only = false;
   std::vector<detail::BankGroup> groups;
   detail::WaitingMembers waiting;
-  // Ordered: a hash table of names that somebody chose so that they collide takes hours to fill.
+  // Ordered, because a hash table of names that were chosen to collide takes hours to fill.
   std::map<std::string, Place> names;
-  bool has_secret = false;  // as its file had it
+  bool has_secret = false;  // as in its file
 
-  // The file of a bank that is mapped: its bytes, and the checksums of its pages.
+  // The file of a mapped bank: its bytes, and the checksums of its pages.
   struct Mapped {
     detail::Storage whole;
     std::filesystem::path path;
-    std::vector<uint64_t> pages;  // none if they have been verified
+    std::vector<uint64_t> pages;  // empty if they have been verified
   };
   std::optional<Mapped> mapped;
-  // Before anything is made of the bits of a group: throws FormatError if its file is damaged.
+  // Must be called before the bits of a group are used. Throws FormatError if its file is damaged.
   void RequireIntact(const detail::BankGroup& group) const;
-  // Takes over a group with the members that its file says.
+  // Takes over a group with the members from its file.
   void AdoptGroup(detail::BankGroup group, detail::BankFileGroup from);
 
  private:
-  // All zeros. Throws Error(kOutOfMemory), also if it does not fit with all other groups.
+  // Returns a group of zeros. Throws Error(kOutOfMemory), also if it does not fit with all other
+  // groups.
   detail::BankGroup NewGroup(uint64_t num_blocks) const;
-  // Puts filters, of as many blocks as the group has, into free places of it; there have to be as
-  // many, with room for their data, and their names known.
+  // Adds filters to free places of a group with the same number of blocks. The group must have
+  // enough free places and room for their data, and `names` must have their names.
   void Put(size_t group, std::span<detail::Incoming> incoming) noexcept;
-  // Says where those that wait are, from there on.
+  // Updates the places of waiting members in `names`, from index `first` on.
   void RenumberWaiting(size_t first);
-  // The filters of up to 64 members of a group, those of word `word` that are set in `members`.
+  // Returns the filters of up to 64 members of a group: those in word `word` that are set in
+  // `members`.
   std::vector<SplitBlockBloomFilter> ExtractSome(const detail::BankGroup& group, size_t word,
                                                  uint64_t members,
                                                  const MemoryOptions& memory_options) const;
@@ -143,8 +144,9 @@ class FilterBank::Impl {
                                     const MemoryOptions& memory_options) const;
   void MoveMembers(size_t from, size_t to);
 
-  // Keys [begin, begin + keys.size()) of a call against groups [first, end), and with `waits` those
-  // that wait: the words of these in rows of row_words() words at `rows`.
+  // Queries keys [begin, begin + keys.size()) of a call against the groups [first, end), and, if
+  // `waits`, against the waiting members. Writes the words of these members in rows of row_words()
+  // words at `rows`.
   void LookUp(const Keys& keys, std::span<const detail::BankRows> views, size_t first, size_t end,
               bool waits, uint64_t* rows) const noexcept;
   void AskWaiting(const detail::Batch& batch, uint64_t* rows) const noexcept;

@@ -26,7 +26,7 @@ using detail::Storage;
 
 namespace {
 
-// A file that is open, and all that it says of its rows.
+// An open file, and all its contents except the rows.
 struct OpenBank {
   explicit OpenBank(const fs::path& file_path)
       : path(file_path),
@@ -39,8 +39,8 @@ struct OpenBank {
     detail::ReadFrom(fd.get(), bytes, out, offset, path);
   }
 
-  // Reads rows and verifies them; each piece is read to room(begin, n), n bytes that begin so many
-  // bytes from the start of the payload.
+  // Reads rows and verifies them. Each piece of n bytes, at offset `begin` of the payload, is read
+  // into room(begin, n).
   template <typename Room>
   void ReadRows(uint64_t first_page, uint64_t num_pages, const Room& room) const {
     constexpr uint64_t kPiecePages = 64;
@@ -107,7 +107,8 @@ FilterBank FilterBank::Map(const fs::path& path, const MapOptions& options) {
   impl->has_secret = open.file.header.has_secret;
   impl->read_only = true;
   if (options.verify == Verify::kFull) {
-    // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
+    // Reads instead of using the mapping: a file that is truncated meanwhile then causes an error,
+    // not a SIGBUS.
     std::vector<std::byte> buffer(size_t{64} * bank::kBlockBytes);
     open.ReadRows(0, open.file.pages.size(),
                   [&](uint64_t, size_t n) { return std::span(buffer).first(n); });

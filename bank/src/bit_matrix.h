@@ -1,4 +1,4 @@
-// The transposition of a matrix of 64 times 64 bits.
+// The transposition of a matrix of 64 x 64 bits.
 #ifndef TAMIS_BANK_SRC_BIT_MATRIX_H_
 #define TAMIS_BANK_SRC_BIT_MATRIX_H_
 
@@ -6,7 +6,7 @@
 
 namespace tamis::detail {
 
-// Bit c of word r becomes bit r of word c, least significant bit first: in six steps quarters of
+// Moves bit c of word r to bit r of word c, least significant bit first. In six steps, quarters of
 // halved size change places (Warren, "Hacker's Delight", 2nd edition, section 7-3).
 inline void TransposeBits(uint64_t (&words)[64]) {
   uint64_t mask = 0x00000000FFFFFFFF;

@@ -22,23 +22,23 @@ inline bool IsSet(const MemberMask& mask, size_t slot) noexcept {
 }
 size_t CountSet(const MemberMask& mask) noexcept;
 
-// The data of the members of a group by their places, in memory for those that there are: a file
-// may say that a million groups have one each.
+// The data of the members of a group by their places. Takes memory only for existing members,
+// because a file may claim a million groups with one member each.
 class GroupMembers {
  public:
-  // Room for so many more, so that Put of them does not throw. Throws std::bad_alloc.
+  // Reserves room for `more` members, so that their Put does not throw. Throws std::bad_alloc.
   void Reserve(size_t more) { data_.reserve(data_.size() + more); }
 
-  // The member at a place; there is one.
+  // Returns the member at a place, which must be taken.
   const MemberData& operator[](size_t slot) const noexcept { return data_[Rank(slot)]; }
 
-  // At a place that is free. Throws std::bad_alloc, with nothing changed.
+  // Adds a member at a free place. Throws std::bad_alloc, and then changes nothing.
   void Put(size_t slot, MemberData data) {
     data_.insert(data_.begin() + static_cast<ptrdiff_t>(Rank(slot)), std::move(data));
     places_[slot / 64] |= uint64_t{1} << (slot % 64);
   }
 
-  // Takes out the member at a place; there is one.
+  // Removes and returns the member at a place, which must be taken.
   MemberData Take(size_t slot) noexcept {
     const auto member = data_.begin() + static_cast<ptrdiff_t>(Rank(slot));
     MemberData data = std::move(*member);
@@ -48,7 +48,7 @@ class GroupMembers {
   }
 
  private:
-  // How many members have lower places.
+  // Number of members at lower places.
   size_t Rank(size_t slot) const noexcept {
     size_t rank = 0;
     for (size_t w = 0; w < slot / 64; ++w) rank += static_cast<size_t>(std::popcount(places_[w]));

@@ -9,8 +9,8 @@
 namespace tamis::detail {
 namespace {
 
-// Of a chunk, unless it is one member or a whole group. So much is mapped by itself (storage.cc),
-// and goes back to the system at once.
+// Size of a chunk, unless it is one larger member or a whole group. Storage of this size is mapped
+// separately (storage.cc), and returns to the system as soon as it is freed.
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
 
 uint64_t BytesOf(uint64_t num_blocks) { return num_blocks * split_block::kBlockBytes; }
@@ -35,7 +35,8 @@ uint64_t WaitingMembers::LargestSize() const noexcept {
 uint64_t* WaitingMembers::TakePlace(uint64_t num_blocks, OfSize& of_size) {
   if (of_size.free.empty()) {
     const uint64_t bytes = BytesOf(num_blocks);
-    // Twice the places with each chunk, or banks of many sizes would take a chunk for each member.
+    // Each chunk doubles the places. Otherwise banks of many sizes would need a whole chunk for
+    // each member.
     const uint64_t most =
         std::clamp<uint64_t>((kChunkBytes + bytes - 1) / bytes, 1, bank::kGroupMembers);
     const uint64_t places = std::clamp<uint64_t>(of_size.count, 1, most);

@@ -1,4 +1,4 @@
-// The members of a filter bank that wait for a group, untransposed.
+// The members of a filter bank that wait for a group. They are not transposed.
 #ifndef TAMIS_BANK_SRC_WAITING_MEMBERS_H_
 #define TAMIS_BANK_SRC_WAITING_MEMBERS_H_
 
@@ -14,7 +14,7 @@
 
 namespace tamis::detail {
 
-// What is kept of a filter besides its bits.
+// The data of a filter besides its bits.
 struct MemberData {
   std::string name;
   uint64_t capacity = 0;
@@ -22,8 +22,8 @@ struct MemberData {
   KeyTypes key_types;
 };
 
-// Copies of filters, in chunks of memory for several of one size, which go when none of that size
-// is left: in memory of their own, 64 MiB of filters took 190 of the C library's.
+// Copies of filters, in chunks for several filters of one size. The chunks are freed when no filter
+// of that size is left. With separate allocations by the C library, 64 MiB of filters took 190 MiB.
 class WaitingMembers {
  public:
   struct Member {
@@ -46,13 +46,14 @@ class WaitingMembers {
   uint64_t bytes() const noexcept { return bytes_; }
   // The number of waiting members with `num_blocks` blocks.
   uint64_t CountOf(uint64_t num_blocks) const noexcept;
-  // The number of blocks of which all members that have it take the most memory. There is one.
+  // Returns the number of blocks whose members take the most memory in total. There must be a
+  // member.
   uint64_t LargestSize() const noexcept;
 
-  // Appends a copy. Throws std::bad_alloc and Error(kOutOfMemory), with nothing changed.
+  // Appends a copy. Throws std::bad_alloc and Error(kOutOfMemory), and then changes nothing.
   void Add(MemberData data, uint64_t num_blocks, const uint64_t* words);
   void Erase(size_t i) noexcept;
-  // The first `count` of so many blocks.
+  // Erases the first `count` members with `num_blocks` blocks.
   void EraseFirst(uint64_t num_blocks, size_t count) noexcept;
 
  private:
@@ -61,13 +62,13 @@ class WaitingMembers {
     std::vector<Storage> chunks;
     std::vector<uint64_t*> free;  // has room for all places
   };
-  // A place for the words of a member.
+  // Returns a free place for the words of a member.
   uint64_t* TakePlace(uint64_t num_blocks, OfSize& of_size);
   void GiveUp(const Member& member) noexcept;
 
   MemoryOptions memory_;
   std::vector<Member> members_;
-  std::map<uint64_t, OfSize> sizes_;  // by blocks, none without members
+  std::map<uint64_t, OfSize> sizes_;  // by number of blocks; each has members
   uint64_t bytes_ = 0;
 };
 

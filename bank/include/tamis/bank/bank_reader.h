@@ -1,4 +1,4 @@
-// Filter banks that are elsewhere, as in an object store: asked by reading few of their bytes.
+// Queries filter banks in remote storage, such as an object store, by reading few of their bytes.
 #ifndef TAMIS_BANK_BANK_READER_H_
 #define TAMIS_BANK_BANK_READER_H_
 
@@ -19,84 +19,85 @@
 
 namespace tamis {
 
-// A range of a file that is to be read: out.size() bytes, never 0, from `offset` on.
+// A range of a file to read: out.size() bytes, never 0, starting at `offset`.
 struct BankRead {
   uint64_t offset = 0;
   std::span<std::byte> out;
 };
 
-// Fills the ranges, which are ascending and apart, in whatever order, on whatever threads, and
-// returns when all are there. What it throws is passed on. A range that it cannot have it may also
-// fill with zeros, rather than throw: the checksums show it, and the answer is "maybe".
+// Fills the ranges, which are ascending and disjoint, in any order and on any threads, and returns
+// when all are filled. Its exceptions are passed on. Instead of throwing, it may fill a range that
+// it cannot read with zeros: the checksums detect this, and the answer is "maybe".
 using BankReadFunction = std::function<void(std::span<const BankRead> reads)>;
 
 struct BankReaderOptions {
-  // The bytes that a call holds at a time, at least 32 KiB: the pages that it has read, and 16
-  // bytes for each key. The keys get at most half of them. Lists beside them take up to a fiftieth
+  // The maximum number of bytes that a call holds at a time, at least 32 KiB: the pages that it has
+  // read, and 16 bytes for each key. The keys get at most half of it. Lists take up to a fiftieth
   // more. A larger number makes fewer and larger batches.
   uint64_t max_bytes = uint64_t{64} << 20;
-  // Two pages are read as one range if at most this number of bytes is between them. The range
-  // contains these bytes. 0: only adjacent pages are joined. A larger number pays if a request
+  // Two pages are read as one range if at most this number of bytes is between them. The range then
+  // contains these bytes. 0: only adjacent pages are joined. A larger number helps if a request
   // costs more than reading the bytes.
   uint64_t max_gap_bytes = 0;
   // The secret of a keyed hash, unless the file has it.
   std::optional<HashSecret> secret = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
-  std::string name = "the bank";     // in place of a path, for messages
+  std::string name = "the bank";     // used in messages instead of a path
 };
 
-// A page whose bytes were not those of its checksum.
+// A page that did not match its checksum.
 struct BankDamage {
-  uint64_t group = 0;   // its members have the indexes from 512 `group` on
-  uint64_t block = 0;   // of the group
-  uint64_t offset = 0;  // of the range in the file, in bytes
+  uint64_t group = 0;   // its members have the indexes from 512 * `group` on
+  uint64_t block = 0;   // within the group
+  uint64_t offset = 0;  // of the page in the file, in bytes
   uint64_t bytes = 0;
 
   friend bool operator==(const BankDamage&, const BankDamage&) = default;
 };
 
-// Answers as FilterBank::Map of the same file does, bit for bit, without the file being there. To
-// open it reads two ranges: the first 16 KiB, and the tables behind the payload. Then a key needs
-// of each group with members one page of 16 KiB, which has a checksum of its own. A lookup finds
-// the pages that its keys need, and asks the function for them in batches of ranges. A call with at
-// most max_bytes / 32 keys reads no page twice. Longer calls are cut into slices of that length.
+// Gives the answers of FilterBank::Map, bit for bit, for a file that is not local. Opening it reads
+// two ranges: the first 16 KiB, and the tables behind the payload. A query of a key then needs one
+// page of 16 KiB, with its own checksum, from each group with members. A query finds the pages that
+// its keys need and reads them in batches of ranges. A call with at most max_bytes / 32 keys reads
+// no page twice. Longer calls are cut into slices of that length.
 //
-// A page that does not match its checksum makes all its members answers of all its keys: "maybe",
-// never "no". damaged() names it. The checksums are as good against accidents, and no good against
-// malice, as those of all files of tamis (core/FORMAT.md).
+// For a page that does not match its checksum, the answer is "maybe" for all its keys and members,
+// never "no". damaged() lists such pages. Like in all files of tamis, the checksums protect against
+// accidents, but not against malice (core/FORMAT.md).
 //
-// The file must stay the one that was opened: pages of another do not match the tables. A function
-// that reads by version or entity tag finds out for certain, and can throw.
+// The file must not be replaced: pages of another file do not match the tables. A function that
+// reads by version or entity tag detects a replacement for certain, and can throw.
 //
-// Any number of threads may ask at a time if the function may be called by as many; it is called by
-// the thread that asks, and by no other. Not copied, and moved only while nobody asks.
+// Queries are thread-safe if the function is. Only the thread of a query calls it. Cannot be
+// copied. Must not be moved during a query.
 class BankReader {
  public:
   // Opens a file of `file_bytes` bytes. Throws FormatError if the file is not a bank, is damaged,
   // or has another length. Throws Error(kSecret), Error(kOutOfMemory) if the tables do not fit,
-  // Error(kInvalidArgument) if options are out of range or there is no function, and the
-  // exceptions of the function.
+  // Error(kInvalidArgument) for options out of range or an empty function, and the exceptions of
+  // the function.
   BankReader(uint64_t file_bytes, BankReadFunction read, const BankReaderOptions& options = {});
 
   BankReader(BankReader&&) noexcept;
   BankReader& operator=(BankReader&&) noexcept;
   ~BankReader();
 
-  // As those of FilterBank; nothing is read for them.
+  // Like the functions of FilterBank. They read nothing from the file.
   const HashSpec& hash() const noexcept;
   double fpr() const noexcept;
   const Backend& backend() const noexcept;
   uint64_t num_members() const noexcept;
   size_t row_words() const noexcept;
-  uint64_t bytes() const noexcept;  // of groups in the file
+  uint64_t bytes() const noexcept;  // of the groups in the file
   std::vector<BankMember> members() const;
   std::vector<BankGroupInfo> groups() const;
   std::optional<BankMember> Find(const MemberName& name) const;
   const std::string& NameOf(uint64_t index) const;
 
-  // As those of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before it reads
-  // or writes anything. Throws std::bad_alloc and the exceptions of the function. The contents of
-  // `out` are then unspecified, and the reader is unchanged, except that damaged() can name more.
+  // Like the functions of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before
+  // it reads or writes anything. Throws std::bad_alloc and the exceptions of the function. After
+  // these, the contents of `out` are unspecified, and the reader is unchanged, except that
+  // damaged() may list more pages.
   size_t Contains(uint64_t key, Bitmap out) const;
   size_t Contains(std::string_view key, Bitmap out) const;
   template <detail::NoKey T>
@@ -106,8 +107,8 @@ class BankReader {
   std::vector<BankHit> Select(Keys keys) const;
   std::vector<uint64_t> CountPerMember(Keys keys) const;
 
-  // The pages that did not match their checksums when they were read, by all lookups up to now,
-  // ascending and each once: also those that a later read finds intact.
+  // Returns the pages that did not match their checksums in any read so far, ascending and without
+  // duplicates. Includes pages that a later read found intact.
   std::vector<BankDamage> damaged() const;
 
  private:

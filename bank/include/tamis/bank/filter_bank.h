@@ -1,4 +1,4 @@
-// Many filters that are asked at once: which of ten thousand sets may hold this key?
+// Many filters that are queried at once: which of ten thousand sets may contain this key?
 #ifndef TAMIS_BANK_FILTER_BANK_H_
 #define TAMIS_BANK_FILTER_BANK_H_
 
@@ -25,8 +25,8 @@ namespace tamis {
 
 class Engine;
 
-// The name of a member: a string of 1 to kMaxBytes bytes, or a number of 64 bits, which is the
-// string of its decimal digits.
+// The name of a member: a string of 1 to kMaxBytes bytes. A 64-bit number stands for the string of
+// its decimal digits.
 class MemberName {
  public:
   static constexpr size_t kMaxBytes = 4096;
@@ -48,35 +48,35 @@ struct BankOptions {
   // The false-positive rate of filters that Add builds from keys, in [1e-12, 0.5]. 0: the rate
   // follows from the next two fields, or is 1% if they are 0.
   double fpr = 0;
-  // The expected number of members that say "maybe" to a key in none of them, for a bank of
-  // `members` members.
+  // The expected number of members, out of `members`, that answer "maybe" to a key in none of them.
   double false_members = 0;
   uint64_t members = 0;
   // All filters of the bank have this hash.
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
-  // Filters that were added wait in memory of their own until there are 512 of equal size, or all
-  // that wait have more bytes than this. Where filters are larger than an eighth of a MiB, more of
-  // it makes building faster: up to 512 times the bytes of the largest.
+  // Added filters wait in separate memory until there are 512 of equal size, or until all waiting
+  // filters exceed this number of bytes. For filters larger than 1/8 MiB, a larger value makes
+  // building faster, up to 512 times the bytes of the largest filter.
   uint64_t buffer_bytes = uint64_t{64} << 20;
 };
 
-// One member, as it is. `index` is its place in the answers of lookups until the bank changes.
+// The current state of one member. `index` is its place in the answers of queries until the bank
+// changes.
 struct BankMember {
   std::string name;
   uint64_t index = 0;
   uint64_t num_blocks = 0;
-  uint64_t capacity = 0;  // the next three as of the filter that was added
+  uint64_t capacity = 0;  // this and the next two are those of the added filter
   uint64_t inserted = 0;
   KeyTypes key_types;
 };
 
-// Members of filters of equal size, as they lie in memory.
+// A group: members with filters of equal size, as stored in memory.
 struct BankGroupInfo {
   uint64_t num_blocks = 0;  // of each filter
-  uint64_t members = 0;     // of the 512 that there is room for
-  uint64_t removed = 0;     // that were removed, whose bits are still there
+  uint64_t members = 0;     // out of 512 places
+  uint64_t removed = 0;     // removed members whose bits are still there
   uint64_t bytes = 0;
 };
 
@@ -88,7 +88,7 @@ struct BankHit {
   friend bool operator==(const BankHit&, const BankHit&) = default;
 };
 
-// A member, and how many keys it may have.
+// A member, and the number of keys that it may have.
 struct MemberCount {
   uint64_t member = 0;
   uint64_t keys = 0;
@@ -96,41 +96,42 @@ struct MemberCount {
   friend bool operator==(const MemberCount&, const MemberCount&) = default;
 };
 
-// Takes the counts of CountPerMember. Returns at most `most` members that may have `at_least` keys
-// or more. Members with more keys come first, and equal members in the order of their indexes. With
-// 0 as `at_least` the result can contain members without a key, and indexes without a member.
+// Returns the best members by the counts of CountPerMember: at most `most` members that may have
+// `at_least` keys or more. Members with more keys come first, and equal members in the order of
+// their indexes. If `at_least` is 0, the result can contain members without a key, and indexes
+// without a member.
 std::vector<MemberCount> BestMembers(std::span<const uint64_t> counts, uint64_t at_least,
                                      size_t most = SIZE_MAX);
 
-// Up to 512 split-block filters of equally many blocks are a group: its row j has bit j of each, 64
-// bytes, so that a key is looked up in all of them by reading eight cache lines. For every member
-// the answers are those of the filter that it was made from, and Extract gives that back bit for
-// bit.
+// A group consists of up to 512 split-block filters with the same number of blocks. Row j of a
+// group has bit j of each filter, 64 bytes. So a query of a key reads eight cache lines for all
+// filters of a group. For every member, the answers are those of its original filter, and Extract
+// returns that filter bit for bit.
 //
-// A group takes the memory of 512 filters, however many it has. So filters should be built to few
-// different sizes: BankBlocks (sizing.h) is a ladder of them. groups() shows what is wasted.
+// A group takes the memory of 512 filters, even if it has fewer. So filters should have few
+// different sizes: BankBlocks (sizing.h) gives a ladder of sizes. groups() shows the unused memory.
 //
-// The index of a member is 512 times the number of its group and its place in it; members that wait
-// for their group come after all groups. Indexes are those of lookups until the bank is changed.
+// The index of a member is 512 times the number of its group, plus its place in the group. Members
+// that wait for a group come after all groups. Indexes are valid until the bank changes.
 //
-// Lookups may run on any number of threads at a time, as long as nobody changes the bank. All
-// functions that change it throw Error(kReadOnly) if it is read_only(), and what they throw leaves
-// it as it was, but where they say otherwise. One that was moved from can only be assigned to.
+// Any number of threads may query the bank while no thread changes it. All functions that change
+// members throw Error(kReadOnly) if the bank is read_only(). Unless documented otherwise, a
+// function that throws leaves the bank unchanged. A moved-from bank can only be assigned to.
 class FilterBank {
  public:
-  // Throws Error(kInvalidArgument) for options out of range, Error(kUnknownBackend) if
-  // TAMIS_BACKEND names none.
+  // Throws Error(kInvalidArgument) for options out of range, and Error(kUnknownBackend) if
+  // TAMIS_BACKEND is not the name of a backend.
   explicit FilterBank(const BankOptions& options = {});
 
-  // Reads a file and verifies all of it. Throws FormatError or Error(kIo), Error(kSecret).
+  // Reads a file and verifies all of it. Throws FormatError, Error(kIo) and Error(kSecret).
   static FilterBank Load(const std::filesystem::path& path, const LoadOptions& options = {});
   // Maps a file, read-only and without a copy. The names of the members are verified. The rows are
-  // verified only if the options ask for it. As for SplitBlockBloomFilter::Map, the file must not
-  // change while it is mapped, but Save may replace it.
+  // verified only if `options.verify` is Verify::kFull. The file must not change while it is
+  // mapped, but Save may replace it.
   static FilterBank Map(const std::filesystem::path& path, const MapOptions& options = {});
-  // Saves all members, after Flush: replaces the file whole or not at all. Throws as Filter::Save,
-  // Error(kInvalidArgument) for version 1 of the format; of a mapped bank, FormatError if its file
-  // is damaged.
+  // Flushes, and saves all members. Replaces the whole file or nothing. Throws like Filter::Save,
+  // Error(kInvalidArgument) for version 1 of the format, and, for a mapped bank, FormatError if its
+  // file is damaged.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {});
 
   FilterBank(FilterBank&&) noexcept;
@@ -138,86 +139,90 @@ class FilterBank {
   ~FilterBank();
 
   const HashSpec& hash() const noexcept;
-  double fpr() const noexcept;  // of filters built from keys
+  double fpr() const noexcept;  // of filters that Add builds from keys
   const Backend& backend() const noexcept;
   void set_backend(const Backend& backend) noexcept;
   bool read_only() const noexcept;
   uint64_t num_members() const noexcept;
-  // The words of a row of answers; a bit past the members is 0.
+  // Number of words in a row of answers. Bits past the members are 0.
   size_t row_words() const noexcept;
-  uint64_t bytes() const noexcept;  // of groups and of filters that wait
+  uint64_t bytes() const noexcept;  // of groups and waiting filters
 
-  // All members by their indexes, ascending.
+  // Returns all members in the order of their indexes.
   std::vector<BankMember> members() const;
-  // Of groups, in their order.
+  // Returns all groups in order.
   std::vector<BankGroupInfo> groups() const;
-  // The member of that name, if there is one.
+  // Returns the member with this name, or nothing.
   std::optional<BankMember> Find(const MemberName& name) const;
-  // The name of the member of that index. Throws Error(kInvalidArgument) if there is none.
+  // Returns the name of the member with this index. Throws Error(kInvalidArgument) for an unused
+  // index.
   const std::string& NameOf(uint64_t index) const;
 
   // The size of a filter that was added.
   struct Added {
     uint64_t num_blocks = 0;
-    // True if no other member has this number of blocks, and BankBlocks never returns it. A group
-    // of 512 members is then made for this filter alone, until more filters of its size follow.
+    // True if no other member has this number of blocks, and BankBlocks never returns it. Until
+    // more filters of this size follow, a group of 512 places is made for this filter alone.
     bool foreign_size = false;
   };
 
-  // Adds a member: a copy of the filter. Throws Error(kInvalidArgument) for a name that is taken or
-  // out of range, Error(kIncompatible) if the filter has another hash, and the errors of Clone. If
-  // the copy succeeds and the memory for a group of members is missing, Error(kOutOfMemory) is
-  // thrown and the filter has been added.
+  // Adds a copy of the filter as a member. Throws Error(kInvalidArgument) for a name that is taken
+  // or out of range, Error(kIncompatible) if the filter has another hash, and the errors of Clone.
+  // If the copy succeeds, but memory for a group is missing, throws Error(kOutOfMemory) although
+  // the filter has been added.
   Added Add(const MemberName& name, const SplitBlockBloomFilter& filter);
-  // Adds the filter of these keys, of as many blocks as the bank's fpr calls for, rounded up to the
-  // ladder of BankBlocks; a key that is repeated counts as often. Throws as above.
+  // Builds a filter from the keys and adds it. Its number of blocks follows from fpr() of the bank
+  // and the number of keys, duplicates included, rounded up to the ladder of BankBlocks. Throws
+  // like the other Add.
   Added Add(const MemberName& name, Keys keys);
 
-  // Puts all members that wait into groups, which saves memory if there are many. Throws
-  // Error(kOutOfMemory), with some of them still waiting.
+  // Moves all waiting members into groups, which saves memory if they are many. If it throws
+  // Error(kOutOfMemory), some members still wait.
   void Flush();
 
-  // The member is no answer from then on; its bits are there until another takes its place, or
-  // Compact. Returns false if there is none of that name.
+  // Removes a member from all answers. Its bits stay until another member takes its place, or until
+  // Compact. Returns false if the name is unknown.
   bool Remove(const MemberName& name);
 
-  // The filter of a member, bit for bit. Throws Error(kInvalidArgument) if there is none of that
-  // name, Error(kOutOfMemory), and of a mapped bank FormatError if the group is damaged.
+  // Returns the filter of a member, bit for bit. Throws Error(kInvalidArgument) for an unknown
+  // name, Error(kOutOfMemory), and, for a mapped bank, FormatError if the group is damaged.
   SplitBlockBloomFilter Extract(const MemberName& name, const MemoryOptions& memory = {}) const;
 
-  // Adds all members of `other`. Throws Error(kInvalidArgument) if a name is in both,
-  // Error(kIncompatible) for another hash, and for lack of memory, with some members added.
+  // Adds all members of `other`. Throws Error(kInvalidArgument) if a name is in both banks, and
+  // Error(kIncompatible) for another hash. Without enough memory, throws after some members have
+  // been added.
   void Merge(const FilterBank& other);
 
-  // Flushes, fills groups from those of the same size that have the fewest members, and drops the
-  // bits of what was removed. Throws Error(kOutOfMemory), with all members still there.
+  // Flushes, fills groups with the members of the emptiest groups of the same size, and drops the
+  // bits of removed members. If it throws Error(kOutOfMemory), all members are still there.
   void Compact();
 
-  // Which members may have a key: row_words() words, bit i for the member of index i. Returns how
-  // many there are. Throws Error(kInvalidArgument) if `out` is too small.
+  // Finds the members that may have a key. Sets bit i in row_words() words for the member with
+  // index i. Returns the number of these members. Throws Error(kInvalidArgument) if `out` is too
+  // small.
   size_t Contains(uint64_t key, Bitmap out) const;
   size_t Contains(std::string_view key, Bitmap out) const;
   template <detail::NoKey T>
   size_t Contains(T, Bitmap) const = delete;
   size_t ContainsHash(uint64_t hash, Bitmap out) const;
 
-  // The same for many keys: row_words() words for each, one after the other. A key that is null is
-  // in no member. Returns how many bits are set.
+  // The same for many keys: writes row_words() words for each key, one after the other. No member
+  // has a null. Returns the number of bits set.
   size_t Contains(Keys keys, Bitmap out) const;
-  // All pairs of a key and a member that may have it, by key, then by member.
+  // Returns all pairs of a key and a member that may have it, ordered by key, then by member.
   std::vector<BankHit> Select(Keys keys) const;
-  // For each member, the number of keys that it may have: 64 row_words() elements, one for each
-  // index.
+  // Returns, for each member, the number of keys that it may have: 64 * row_words() elements, one
+  // for each index.
   std::vector<uint64_t> CountPerMember(Keys keys) const;
 
-  // The same on the threads of an engine: with few keys each takes a part of the groups. The
-  // kernels are those of the bank's own backend.
+  // The same on the threads of an engine. With few keys, each thread queries some of the groups.
+  // The kernels are those of the bank's own backend.
   size_t Contains(const Engine& engine, Keys keys, Bitmap out) const;
   std::vector<BankHit> Select(const Engine& engine, Keys keys) const;
   std::vector<uint64_t> CountPerMember(const Engine& engine, Keys keys) const;
 
-  // How many members are expected to say "maybe" to a key that is in none of them: the sum of their
-  // rates, each by the bits that are set in it (sizing.h). O(bytes()).
+  // Returns the expected number of members that answer "maybe" to a key in none of them: the sum of
+  // their false-positive rates, computed from the bits that are set (sizing.h). O(bytes()).
   double expected_false_members() const;
 
  private:
