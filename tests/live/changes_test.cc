@@ -1,4 +1,4 @@
-// What is inserted and erased while a filter is rebuilt: none of it is lost, in any interleaving.
+// Insertions and erasures during a rebuild: all take effect, in any interleaving.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ class ChangesTest : public testing::Test {
  protected:
   ChangesTest() { live_.Publish(FilterOf<F>({1})); }
 
-  // A source that has keys 1 and 2, and does something when it has read them.
+  // A source with the keys 1 and 2, which calls `then` after it has read them.
   static RebuildSource<F> Source(std::function<void()> then) {
     return {[then](RebuildContext&) {
       F filter = FilterOf<F>({1, 2});
@@ -65,7 +65,8 @@ TYPED_TEST(ChangesTest, KeysInsertedWhileOthersAreReplayedAreInTheNewFilter) {
   this->live_.Rebuild({[&](RebuildContext&) {
     TypeParam filter = FilterOf<TypeParam>({1});
     this->live_.Insert(KeyVector{100});
-    // Called by the replay; later, when the gate is closed, the other thread would wait for this.
+    // Called by the replay. Later, when the gate is closed, the other thread would wait for this
+    // one.
     filter.before_insert = [&, calls = 0]() mutable {
       if (calls++ > 0) return;
       std::thread([&] { this->live_.Insert(KeyVector{101}); }).join();
@@ -147,7 +148,7 @@ TYPED_TEST(ChangesTest, ChangesFollowTheHashOfAFilterThatIsPublished) {
   EXPECT_EQ(this->live_.Read()->Count(KeyVector{2, 3}), 2u);
 }
 
-// A rebuild waits for the change, so that what it reads has the key.
+// A rebuild waits for the change, so it reads the key.
 TYPED_TEST(ChangesTest, ARebuildSeesBothPartsOfAChangeOrNeither) {
   std::mutex mutex;
   KeyVector database = {1};
@@ -169,7 +170,7 @@ TYPED_TEST(ChangesTest, ARebuildSeesBothPartsOfAChangeOrNeither) {
   }});
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(read) << "the key is in no filter that is built now";
-  this->live_.Insert(KeyVector{43});  // others go on
+  this->live_.Insert(KeyVector{43});  // other changes continue
   commit.Set();
   EXPECT_EQ(job.Wait(), 2u);
   EXPECT_EQ(this->live_.Read()->Count(KeyVector{1, 42, 43}), 3u);
@@ -182,8 +183,8 @@ TYPED_TEST(ChangesTest, ARebuildThatWaitsForAChangeCanBeCancelled) {
   ExpectError([&] { job.Wait(); }, ErrorCode::kCancelled, "cancelled");
 }
 
-// Threads that insert, each keys of its own, which it then finds in whatever filter there is, while
-// one rebuilds from what has been committed.
+// Each thread inserts its own keys and then finds them in the current filter, while another
+// thread rebuilds from the committed keys.
 TYPED_TEST(ChangesTest, NoInsertIsLostInAnyInterleaving) {
   constexpr int kThreads = 3;
   constexpr int kRebuilds = 60;
@@ -233,7 +234,7 @@ class ErasesTest : public testing::Test {
 
   ErasesTest() { live_.Publish(FilterOf<LockedCuckoo>({1, 2, 3})); }
 
-  // A source of these keys that does something when it has read them.
+  // A source of these keys, which calls `then` after it has read them.
   static Source SourceOf(KeyVector keys, bool snapshot, std::function<void()> then) {
     Source source = {[keys, then](RebuildContext&) {
       LockedCuckoo filter = FilterOf<LockedCuckoo>(keys);
@@ -270,11 +271,11 @@ TEST_F(ErasesTest, AreNotReplayedWithoutASnapshot) {
 TEST_F(ErasesTest, AreReplayedInTheOrderOfTheirCalls) {
   live_.Rebuild(SourceOf({1, 2, 3}, true, [&] {
     live_.Erase(KeyVector{1});
-    live_.Insert(KeyVector{1});  // in, once
+    live_.Insert(KeyVector{1});  // present once
     live_.Insert(KeyVector{9});
-    live_.Erase(KeyVector{9});  // out
+    live_.Erase(KeyVector{9});  // absent
     live_.Insert(KeyVector{9, 9});
-    live_.Erase(KeyVector{9});  // in, once
+    live_.Erase(KeyVector{9});  // present once
   }));
   EXPECT_EQ(live_.Read()->size(), 4u);
   EXPECT_EQ(live_.Read()->Count(KeyVector{1, 2, 3, 9}), 4u);
@@ -282,8 +283,8 @@ TEST_F(ErasesTest, AreReplayedInTheOrderOfTheirCalls) {
   EXPECT_EQ(live_.Read()->size(), 0u);
 }
 
-// Two keys that a cuckoo filter cannot tell from one another: to erase the one from a filter that
-// has the other alone loses the other.
+// Two keys that a cuckoo filter cannot distinguish. Erasing one of them from a filter that has only
+// the other loses the other.
 std::pair<uint64_t, uint64_t> Twins() {
   CuckooFilter<16> filter({.capacity = 1000});
   filter.Insert(uint64_t{0});
@@ -299,7 +300,7 @@ TEST_F(ErasesTest, OfAKeyThatTheSourceLackedWouldTakeOutAnotherOne) {
     return FilterOf<LockedCuckoo>(keys, /*capacity=*/1000);
   };
   live_.Publish(filter_of({gone, stays}));
-  // The database erases the key, the snapshot is opened, the filter is told: one change.
+  // The database erases the key, the snapshot is opened, and the filter erases the key: one change.
   KeyVector database = {gone, stays};
   Event erased, snapshot;
   std::jthread client;
@@ -339,7 +340,8 @@ TEST_F(ErasesTest, ARebuiltFilterWithoutRoomIsNotPublished) {
   EXPECT_EQ(live_.Read()->Count(keys), keys.size());
 }
 
-// A full filter is why it is rebuilt: what found no room in it is in the new one.
+// A filter is often rebuilt because it is full. Keys without room in the old filter are in the new
+// one.
 TEST_F(ErasesTest, WhatTheOldFilterRefusesIsInTheNewOne) {
   const KeyVector keys = RandomKeys(5000, /*seed=*/4);
   Live<LockedCuckoo> live;
@@ -348,8 +350,8 @@ TEST_F(ErasesTest, WhatTheOldFilterRefusesIsInTheNewOne) {
   EXPECT_EQ(live.Read()->Count(keys), keys.size());
 }
 
-// Threads that insert and erase keys of their own, in the database and in the filter, while one
-// rebuilds from snapshots: what the database has is always found.
+// Threads insert and erase their own keys, in the database and in the filter, while another thread
+// rebuilds from snapshots. The keys of the database are always found.
 TEST_F(ErasesTest, NoKeyIsLostWhereOthersAreErased) {
   constexpr int kThreads = 3;
   std::mutex mutex;
@@ -397,7 +399,7 @@ TEST_F(ErasesTest, NoKeyIsLostWhereOthersAreErased) {
     };
     source.build = [&](RebuildContext&) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      // With room for keys that came and went before the snapshot was there.
+      // With room for keys that came and went before the snapshot was opened.
       return FilterOf<LockedCuckoo>(keys, 500'000);
     };
     live_.Rebuild(source);

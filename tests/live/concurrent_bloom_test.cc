@@ -1,5 +1,5 @@
-// A concurrent filter is, to one thread, the filter that it is made of: the same bits, files and
-// answers. What threads do at the same time: concurrent_bloom_threads_test.cc.
+// For one thread, a concurrent filter behaves like the filter that it wraps: the same bits, files
+// and answers. concurrent_bloom_threads_test.cc tests concurrent threads.
 #include "tamis/live/concurrent_bloom.h"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ class ConcurrentBloomTest : public testing::Test {
 
 TYPED_TEST_SUITE(ConcurrentBloomTest, BloomTypes, BloomTypeName);
 
-// So many keys for a filter of so many bytes that they go straight in, or are collected in a copy
-// of it, or of regions of it.
+// Numbers of keys and bytes for which bits are set directly, or collected in a copy of the filter,
+// or in copies of regions.
 struct Load {
   size_t keys;
   uint64_t bytes;
@@ -125,7 +125,7 @@ TYPED_TEST(ConcurrentBloomTest, TakesOneKey) {
 TYPED_TEST(ConcurrentBloomTest, NamesTheNullsThatItDoesNotInsert) {
   typename TestFixture::Concurrent concurrent({.capacity = 100});
   const std::vector<uint64_t> numbers = RandomKeys(20, 6);
-  const std::vector<uint8_t> validity = {0xF7, 0xFF, 0x0E};  // all but 3 and 16
+  const std::vector<uint8_t> validity = {0xF7, 0xFF, 0x0E};  // all except 3 and 16
   std::vector<uint64_t> rejected(20);
   EXPECT_EQ(concurrent.Insert(Keys(numbers).WithValidity(validity.data(), 0), rejected), 18u);
   EXPECT_EQ(rejected[0], 3u);
@@ -134,8 +134,8 @@ TYPED_TEST(ConcurrentBloomTest, NamesTheNullsThatItDoesNotInsert) {
   EXPECT_FALSE(concurrent.change_traits().erases);
 }
 
-// Against the plain filter asked before each insertion: the first of equal keys is new, and no
-// other is, nor is it counted; in a batch as one by one.
+// Compares with a plain filter that is queried before each insertion. The first of equal keys is
+// new, and no other is new or counted, in a batch and singly.
 TYPED_TEST(ConcurrentBloomTest, TellsWhichKeysAreNew) {
   Random random(8);
   for (const size_t n : {size_t{1}, size_t{64}, size_t{65}, size_t{2047}, size_t{5000}}) {

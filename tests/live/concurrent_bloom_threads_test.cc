@@ -1,6 +1,6 @@
-// Threads that insert into a filter and ask it at the same time. Each test is a mistake that has
-// been made: a word that is loaded, changed and stored loses what others set in it meanwhile; a
-// file of a filter under insertions that fits no checksum; an answer "no" for a key that is in.
+// Threads that insert into a filter and query it at the same time. Each test covers a mistake that
+// was made once: loading, changing and storing a word, which loses bits of other threads; a file
+// saved during insertions whose checksum is wrong; the answer "no" for an inserted key.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -46,7 +46,7 @@ void OnThreads(const Work& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A filter so small that all threads set bits in the same words all the time.
+// The filter is so small that all threads constantly set bits in the same words.
 TYPED_TEST(ConcurrentBloomThreadsTest, NoBitIsLost) {
   const FilterOptions options = {.capacity = 1000, .bytes = 8192};
   for (uint64_t round = 0; round < 60; ++round) {
@@ -58,7 +58,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, NoBitIsLost) {
       plain.Insert(keys.back());
     }
     OnThreads([&](size_t t) {
-      if ((round + t) % 3 == 0) {  // one by one, straight in, and collected
+      if ((round + t) % 3 == 0) {  // single keys, then small and large batches
         for (const uint64_t key : keys[t]) filter.Insert(key);
       } else if ((round + t) % 3 == 1) {
         for (size_t i = 0; i < keys[t].size(); i += 50) {
@@ -73,7 +73,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, NoBitIsLost) {
   }
 }
 
-// Every thread asks for its own keys and for those that others have said are in.
+// Every thread queries its own keys, and the keys that other threads have announced.
 TYPED_TEST(ConcurrentBloomThreadsTest, WhatIsInIsFound) {
   constexpr size_t kKeys = 20'000, kStep = 100;
   typename TestFixture::Concurrent filter({.capacity = kThreads * kKeys});
@@ -95,8 +95,8 @@ TYPED_TEST(ConcurrentBloomThreadsTest, WhatIsInIsFound) {
   EXPECT_EQ(missed, 0);
 }
 
-// Of threads that insert the same keys at once at least one is told that a key is new; and of keys
-// that are all told in one order, few are told twice.
+// If several threads insert the same keys at once, at least one thread learns that a key is new. If
+// all insert in the same order, few keys are reported twice.
 TYPED_TEST(ConcurrentBloomThreadsTest, SomebodyIsToldThatAKeyIsNew) {
   constexpr size_t kKeys = 5000;
   const std::vector<uint64_t> keys = RandomKeys(kKeys, 16);
@@ -117,7 +117,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, SomebodyIsToldThatAKeyIsNew) {
     for (const std::vector<uint64_t>& bits : fresh) any |= bits[w];
     told += static_cast<size_t>(std::popcount(any));
   }
-  EXPECT_GE(told, kKeys - 2);  // but for false positives
+  EXPECT_GE(told, kKeys - 2);  // except for false positives
 }
 
 TYPED_TEST(ConcurrentBloomThreadsTest, AFileHasAllThatWasInserted) {
@@ -139,7 +139,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, AFileHasAllThatWasInserted) {
     last = inserted == kKeys;
     const auto known = std::span<const uint64_t>(keys).first(inserted);
     filter.Save(folder / "f");
-    const TypeParam loaded = TypeParam::Load(folder / "f");  // which verifies it
+    const TypeParam loaded = TypeParam::Load(folder / "f");  // verifies the file
     ASSERT_EQ(loaded.Count(known), known.size());
     ASSERT_GE(loaded.inserted_count(), known.size());
     merged.Clear();
@@ -149,7 +149,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, AFileHasAllThatWasInserted) {
   writer.join();
 }
 
-// Memory that children of fork share.
+// Memory that forked children share.
 class SharedMemory final : public std::pmr::memory_resource {
   void* do_allocate(size_t bytes, size_t) override {
     void* const map =

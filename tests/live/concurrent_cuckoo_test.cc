@@ -1,4 +1,4 @@
-// A concurrent cuckoo filter is, to one thread, the filter that it is made of.
+// For one thread, a concurrent cuckoo filter behaves like the filter that it wraps.
 #include "tamis/live/concurrent_cuckoo.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class ConcurrentCuckooTest : public testing::Test {
 
 TYPED_TEST_SUITE(ConcurrentCuckooTest, CuckooTypes, CuckooTypeName);
 
-// Until it is full and keys are refused; 200,000 keys have several chunks.
+// Inserts until the filter is full and rejects keys. 200,000 keys need several chunks.
 TYPED_TEST(ConcurrentCuckooTest, HasTheContentsOfThePlainFilter) {
   for (const size_t capacity : {size_t{1}, size_t{100}, size_t{5000}, size_t{200'000}}) {
     typename TestFixture::Plain plain({.capacity = capacity});
@@ -82,7 +82,7 @@ TYPED_TEST(ConcurrentCuckooTest, TakesOneKey) {
   EXPECT_EQ(concurrent.repeated_looks(), 0);
 }
 
-// In bulk, as the plain filter, key by key, and as one key after the other; until it is full.
+// In bulk and key by key, like the plain filter, until it is full.
 TYPED_TEST(ConcurrentCuckooTest, InsertsWhatIsAbsent) {
   for (const size_t capacity : {size_t{1}, size_t{3000}, size_t{200'000}}) {
     typename TestFixture::Plain plain({.capacity = capacity});

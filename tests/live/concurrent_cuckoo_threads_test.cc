@@ -1,5 +1,5 @@
-// Threads that insert, erase and ask at the same time, in a filter so full that fingerprints are
-// moved all the time.
+// Threads that insert, erase and query at the same time, in a filter so full that fingerprints are
+// constantly moved.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class ConcurrentCuckooThreadsTest : public testing::Test {
 
 TYPED_TEST_SUITE(ConcurrentCuckooThreadsTest, CuckooTypes, CuckooTypeName);
 
-// How often bulk lookups have seen that somebody is changing the filter.
+// Counts the bulk queries that noticed a concurrent change.
 struct Counted {
   static inline std::atomic<size_t> changing;
   template <int kBits>
@@ -39,7 +39,7 @@ struct Counted {
   }
 };
 
-// Readers ask for keys that stay, in bulk and one by one, while a writer takes others out and in.
+// Readers query staying keys, in bulk and one by one, while a writer erases and inserts other keys.
 TYPED_TEST(ConcurrentCuckooThreadsTest, WhatStaysIsFoundWhileOthersAreMoved) {
   constexpr size_t kSmall = 2000, kLarge = 20'000, kReaders = 2;
   detail::Kernels kernels = *DefaultBackend().kernels;
@@ -70,7 +70,7 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, WhatStaysIsFoundWhileOthersAreMoved) {
         }
       });
     }
-    // A random order each time, or the same places are free again.
+    // A new random order each time. Otherwise the same places would become free again.
     Random random(2);
     std::vector<uint64_t> order(leaving.begin(), leaving.end());
     const size_t rounds = 40'000 / capacity + 2;
@@ -89,8 +89,8 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, WhatStaysIsFoundWhileOthersAreMoved) {
   }
 }
 
-// A bulk lookup whose kernel finds nothing, as all is moved while it looks: what is in is found all
-// the same. (That threads meet in this way is too rare for a test.)
+// A bulk query whose kernel finds nothing, because all fingerprints are moved while it runs: the
+// keys are found nevertheless. (Threads meet in this way too rarely for a test.)
 struct MovedMeanwhile {
   static inline std::function<void()> move;
   static void Contains(const void*, const cuckoo::Geometry&, const detail::Batch& batch,
@@ -126,10 +126,10 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, ABulkLookupSeesThatFingerprintsWereMoved
   EXPECT_GE(filter.repeated_looks(), staying.size());
 
   MovedMeanwhile::move = [] {};
-  EXPECT_EQ(filter.Count(staying), 0);  // the kernel is believed where nothing has moved
+  EXPECT_EQ(filter.Count(staying), 0);  // without moves, the result of the kernel counts
 }
 
-// Each thread inserts keys of its own and erases half of them; then the filter has the others.
+// Each thread inserts its own keys and erases half of them. The filter must have the other half.
 TYPED_TEST(ConcurrentCuckooThreadsTest, NoChangeIsLost) {
   constexpr size_t kThreads = 4, kKeys = 5000;
   typename TestFixture::Concurrent filter({.capacity = kThreads * kKeys});
@@ -160,8 +160,8 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, NoChangeIsLost) {
   EXPECT_TRUE(std::ranges::all_of(empty.payload(), [](std::byte b) { return b == std::byte{0}; }));
 }
 
-// Of threads that bring the same keys, each its own order, exactly one is told of each that it is
-// new, but for keys that share buckets and fingerprint with another.
+// If several threads insert the same keys in different orders, exactly one thread learns that a key
+// is new, except for keys with the same buckets and fingerprint as another.
 TYPED_TEST(ConcurrentCuckooThreadsTest, OneIsToldThatAKeyIsNew) {
   constexpr size_t kThreads = 4, kKeys = 20'000;
   typename TestFixture::Concurrent filter({.capacity = kKeys});
@@ -186,11 +186,11 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, OneIsToldThatAKeyIsNew) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(filter.Count(keys), kKeys);
   EXPECT_EQ(told, filter.inserted_count());
-  // Which of two keys that are alike to the filter comes first does not matter.
+  // It does not matter which of two indistinguishable keys comes first.
   EXPECT_EQ(told, plain.inserted_count());
 }
 
-// A file says how many fingerprints its table has, and is refused if that is not so.
+// A file states how many fingerprints its table has. Loading fails if that is wrong.
 TYPED_TEST(ConcurrentCuckooThreadsTest, AFileIsOfOneTime) {
   const TemporaryFolder folder;
   constexpr size_t kKeys = 5000;

@@ -1,4 +1,4 @@
-// The concurrent filters of the library behind Live and CacheGuard.
+// The concurrent filters of the library in Live and CacheGuard.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ using Filters = testing::Types<ConcurrentSplitBlockBloomFilter, ConcurrentBloomF
                                ConcurrentCuckooFilter<16>>;
 TYPED_TEST_SUITE(ConcurrentInLiveTest, Filters);
 
-// Changes are recorded as hashes, of which nobody sees what the keys were.
+// Changes are recorded as hashes, which do not contain the key type.
 TYPED_TEST(ConcurrentInLiveTest, ARebuildKeepsTheFormsOfKeys) {
   const FilterOptions options = {.capacity = 1000};
   Live<TypeParam> live;
@@ -68,7 +68,7 @@ TYPED_TEST(ConcurrentInLiveTest, AssignedToItselfItIsTheSame) {
   EXPECT_EQ(filter.Count(RandomKeys(10, 4)), 10u);
 }
 
-// As old as can be is not new.
+// The greatest possible age does not overflow to a small one.
 TYPED_TEST(ConcurrentInLiveTest, AgesDoNotOverflow) {
   Live<TypeParam> live;
   live.Publish(TypeParam({.capacity = 100}), std::chrono::nanoseconds::max());
@@ -87,8 +87,8 @@ TEST(ConcurrentFilterTest, OnlyItsOwnerSavesIt) {
   EXPECT_TRUE(SplitBlockBloomFilter::Load(folder / "f").Contains(uint64_t{1}));
 }
 
-// In a full cuckoo filter a key that was refused may be found all the same, by the fingerprint of
-// another one; it is not committed, or would be missed when the other is erased.
+// A query of a full cuckoo filter may find a rejected key by an equal fingerprint of another key.
+// Such a key must not be committed: it would be missed once the other key is erased.
 TEST(ConcurrentGuardTest, KeysThatTheFilterRefusesAreNotCommitted) {
   Live<ConcurrentCuckooFilter<8>> live;
   live.Publish(ConcurrentCuckooFilter<8>({.capacity = 100}));
@@ -108,7 +108,7 @@ TEST(ConcurrentGuardTest, KeysThatTheFilterRefusesAreNotCommitted) {
   }
 }
 
-// Of which keys its values are is not known.
+// The keys of these values are unknown.
 TEST(ConcurrentGuardTest, ACacheThatLeavesKeysOutIsNotBelieved) {
   struct HitsAlone {
     std::vector<std::optional<uint64_t>> Get(std::span<const uint64_t>) { return {15}; }
@@ -125,7 +125,7 @@ TEST(ConcurrentGuardTest, ACacheThatLeavesKeysOutIsNotBelieved) {
   EXPECT_EQ(guard.stats().cache_failures, 1u);
 }
 
-// The database may take long: what it is asked for must not keep a filter.
+// The database may take long. A load must not keep a filter alive meanwhile.
 TEST(ConcurrentGuardTest, ALoadKeepsNoFilter) {
   Live<ConcurrentSplitBlockBloomFilter> live;
   ConcurrentSplitBlockBloomFilter filter({.capacity = 100});
@@ -168,7 +168,7 @@ TEST(ConcurrentGuardTest, ALoadKeepsNoFilter) {
 
 TEST(StripedCountTest, IsNeverBelowZero) {
   detail::StripedCount count;
-  count.Subtract(1);  // as seen by who misses an addition to another stripe
+  count.Subtract(1);  // as read before an addition on another stripe
   EXPECT_EQ(count.Get(), 0u);
   count.Add(3);
   EXPECT_EQ(count.Get(), 2u);

@@ -12,7 +12,7 @@
 
 namespace tamis {
 
-// What ConcurrentBloom is made of.
+// The filters that ConcurrentBloom wraps.
 using BloomTypes = testing::Types<SplitBlockBloomFilter, BloomFilter>;
 struct BloomTypeName {
   template <typename F>
@@ -21,7 +21,7 @@ struct BloomTypeName {
   }
 };
 
-// Bits of fingerprints.
+// Bits per fingerprint.
 using CuckooTypes = testing::Types<std::integral_constant<int, 8>, std::integral_constant<int, 12>,
                                    std::integral_constant<int, 16>>;
 struct CuckooTypeName {

@@ -1,4 +1,4 @@
-// Children of fork, which have a copy of every live filter, and of its threads none.
+// Children of fork, which have a copy of every live filter, but not its threads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace tamis::fork_test {
 
 using Blocks = SplitBlockBloomFilter;
 
-// Whatever locks are held at that moment by threads that the child does not have.
+// Works whatever locks are held at the fork by threads that the child does not have.
 TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
   const std::vector<uint64_t> keys = RandomKeys(500, /*seed=*/1);
   auto live = std::make_unique<Live<Blocks>>();
@@ -50,8 +50,8 @@ TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
   }
 }
 
-// As static ones are when a child exits. The rebuild waits for a change to end, and a change for
-// the rebuild.
+// Static objects are destroyed like this when a child exits. The rebuild waits for a change to end,
+// and a change waits for the rebuild.
 TEST(ForkTest, AChildDestroysWhatItsParentUses) {
   const TemporaryFolder folder;
   auto live = std::make_unique<Live<LockedBlocks>>();
@@ -82,7 +82,7 @@ TEST(ForkTest, AChildDestroysWhatItsParentUses) {
   EXPECT_EQ(job->Wait(), 2u);
 }
 
-// A rebuild forks, for a program that reads the keys.
+// A rebuild forks, for example to start a program that reads the keys.
 TEST(ForkTest, OnTheThreadOfARebuild) {
   Live<Blocks> live;
   std::optional<RebuildJob> job;

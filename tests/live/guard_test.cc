@@ -1,4 +1,5 @@
-// A guard and one thread: what is asked of whom, and what is never answered wrongly.
+// A guard and one thread: which queries reach the cache and the database, and that no answer is
+// wrong.
 #include "tamis/live/guard.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@ class NoCache {
 
 class GuardTest : public testing::Test {
  protected:
-  // Keys 1 to 100 are in the database, and with 1000 to 1100 in the filter: false positives.
+  // Keys 1 to 100 are in the database. The filter has them and the false positives 1000 to 1100.
   GuardTest() {
     for (uint64_t key = 1; key <= 100; ++key) database_.Insert(key);
     Publish();
@@ -63,7 +64,7 @@ class GuardTest : public testing::Test {
     return [this] { return now_; };
   }
 
-  static constexpr uint64_t kAbsent = 123'456;  // the filter says no
+  static constexpr uint64_t kAbsent = 123'456;  // the filter answers no
 
   steady_clock::time_point now_{hours(1000)};
   Live<LockedBlocks> live_{{.clock = Clock()}};
@@ -131,7 +132,7 @@ TEST_F(GuardTest, NegativesAreBounded) {
 TEST_F(GuardTest, ANegativeOfTheFutureIsNotBelieved) {
   EXPECT_EQ(Get(1005), Found());
   database_.Insert(1005);
-  now_ -= hours(1);  // or it would be "no" for an hour
+  now_ -= hours(1);  // otherwise the miss would be cached for an hour
   EXPECT_EQ(Get(1005), Found(10'050));
 }
 
@@ -158,7 +159,7 @@ TEST_F(GuardTest, WithoutAFilterAllKeysPass) {
 }
 
 TEST_F(GuardTest, AFilterThatIsTooOldLetsAllPass) {
-  database_.Insert(kAbsent);  // which the filter has not heard of
+  database_.Insert(kAbsent);  // but not into the filter
   EXPECT_EQ(Get(kAbsent), Found());
   now_ += hours(2);
   EXPECT_EQ(Get(kAbsent), Found()) << "it is just fresh";
@@ -170,7 +171,7 @@ TEST_F(GuardTest, AFilterThatIsTooOldLetsAllPass) {
   EXPECT_EQ(guard_.stats().age, hours(1));
   Publish(hours(3));
   EXPECT_FALSE(guard_.stats().known);
-  now_ -= hours(30);  // a clock that goes backwards makes it no older
+  now_ -= hours(30);  // a clock that goes backwards makes the filter no older
   EXPECT_EQ(guard_.stats().age, nanoseconds(0));
   EXPECT_EQ(Get(7), Found(70));
 }
@@ -205,7 +206,7 @@ TEST_F(GuardTest, KeysCanBeStrings) {
   EXPECT_EQ(guard.Get("elsewhere", cache, load), std::nullopt);
 }
 
-// The hash of a number is none of a string: the filter would say "no" to all of them.
+// The hash of a number is not the hash of a string: the filter would answer "no" to all strings.
 TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   Live<SplitBlockBloomFilter> live;
   live.Publish(FilterOf<SplitBlockBloomFilter>({1, 2, 3}));
@@ -258,7 +259,8 @@ TEST(GuardFormsTest, KeysOfUnknownFormAndNoneMayBeAnything) {
   EXPECT_EQ(guard.stats().blocked, 1u);
 }
 
-// With one string in it, it would be a filter of strings that says "no" to all others.
+// With one string in it, it would count as a filter of strings and answer "no" to all other
+// strings.
 TEST(GuardFormsTest, NothingIsInsertedIntoAFilterOfOtherKeys) {
   Live<LockedBlocks> live;
   live.Publish(FilterOf<LockedBlocks>({1, 2, 3}));
@@ -363,7 +365,7 @@ TEST_F(GuardTest, ACommitThatThrowsMayHaveCommitted) {
   EXPECT_EQ(Get(1005), Found(10'050));
 }
 
-// A cuckoo filter holds eight copies of a key.
+// A cuckoo filter holds at most eight copies of a key.
 TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   using Cuckoo = ConcurrentCuckooFilter<16>;
   Live<Cuckoo> live;
@@ -386,7 +388,8 @@ TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   EXPECT_EQ(live.Erase(std::vector<uint64_t>{1, 2, 2}), 3u);
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2}), 2u);
 
-  // A filter that a rebuild made does not have them. One that is being made gets all.
+  // A filter from a later rebuild does not have the copies. A filter that is being rebuilt gets
+  // all.
   refused();
   live.Rebuild({[](RebuildContext&) { return FilterOf<Cuckoo>({}, 1000); }});
   guard.Insert(1, [] {});
@@ -401,8 +404,8 @@ TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2, 3}), 3u);
 }
 
-// The copy that a failed commit left may be erased before the key comes again: the commit was made
-// all the same and the key deleted later, or the caller took it back.
+// The copy of a failed commit may be erased before the key is inserted again: the commit succeeded
+// after all and the key was deleted later, or the caller took it back.
 TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain) {
   using Cuckoo = ConcurrentCuckooFilter<16>;
   const auto committed = [] { throw std::runtime_error("the reply is lost"); };
@@ -417,7 +420,7 @@ TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain)
   EXPECT_EQ(live.Erase(key), 1u);
   guard.Insert(1, [] {});
   EXPECT_EQ(live.Read()->Count(key), 1u);
-  // While a commit is under way.
+  // During a commit.
   EXPECT_THROW(guard.Insert(2,
                             [&] {
                               EXPECT_EQ(live.Erase(std::vector<uint64_t>{2}), 1u);
@@ -426,7 +429,8 @@ TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain)
                std::runtime_error);
   EXPECT_THROW(guard.Insert(2, committed), std::runtime_error);
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{2}), 1u);
-  // Within a change that has deleted it from the database, and erases it later.
+  // Within a change that has deleted the key from the database, and erases it from the filter
+  // later.
   EXPECT_THROW(guard.Insert(3, committed), std::runtime_error);
   {
     auto change = live.BeginChange();
@@ -436,7 +440,7 @@ TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain)
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{3}), 1u);
 }
 
-// A filter that calls `on_key_types`, once, when a guard looks at it.
+// A filter that calls `on_key_types` once, when a guard reads its key types.
 struct InterruptedCuckoo : LockedCuckoo {
   using LockedCuckoo::LockedCuckoo;
   KeyTypes key_types() const {
@@ -491,7 +495,7 @@ TEST_F(GuardTest, WhatTheFilterHasNoRoomForIsNotCommitted) {
   EXPECT_LT(committed, 1000u);
 }
 
-// The filter that a rebuild makes while a key is inserted has it.
+// A filter that is rebuilt while a key is inserted has the key.
 TEST_F(GuardTest, ARebuildWaitsForTheCommit) {
   std::optional<RebuildJob> job;
   guard_.Insert(kAbsent, [&] {
@@ -509,8 +513,8 @@ TEST_F(GuardTest, ARebuildWaitsForTheCommit) {
   EXPECT_EQ(Get(kAbsent), Found(kAbsent * 10));
 }
 
-// A file that is missing, damaged or old blocks nobody: every request is answered as the database
-// does.
+// A missing, damaged or old file blocks no request: every answer is the same as that of the
+// database.
 TEST(GuardedFileTest, EveryRequestIsAnsweredWhateverBecomesOfTheFile) {
   const TemporaryFolder folder;
   const auto path = folder / "keys.tamis";
@@ -574,7 +578,7 @@ TEST(GuardStatsTest, AreTextForPrometheus) {
         std::string("# TYPE tamis_guard_filter_known gauge")}) {
     EXPECT_NE(text.find('\n' + line + '\n'), std::string::npos) << line;
   }
-  // Four lines for each metric, and each ends.
+  // There are four lines for each metric, and each line ends.
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4 * 15);
   EXPECT_EQ(text.back(), '\n');
 }

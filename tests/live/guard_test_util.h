@@ -1,5 +1,4 @@
-// A cache and a database for the tests of guards, which count what they are asked and fail on
-// demand.
+// A cache and a database for tests of guards. They count their calls and fail on demand.
 #ifndef TAMIS_TESTS_LIVE_GUARD_TEST_UTIL_H_
 #define TAMIS_TESTS_LIVE_GUARD_TEST_UTIL_H_
 
@@ -19,7 +18,7 @@
 
 namespace tamis {
 
-// Values are keys times ten.
+// The value of a key is ten times the key.
 class TestStore {
  public:
   using Found = std::optional<uint64_t>;

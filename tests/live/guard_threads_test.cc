@@ -1,4 +1,5 @@
-// A guard and many threads: one load for all who ask, and no real key that is "no".
+// A guard and many threads: one load serves all waiting calls, and no existing key is answered
+// "no".
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +35,7 @@ class GuardThreadsTest : public testing::Test {
   Found Get(uint64_t key) {
     return Get(key, [&](uint64_t asked) { return database_.Get(asked); });
   }
-  // Until so many calls have passed the filter, and have had time to find a load to wait for.
+  // Waits until `calls` calls have passed the filter and have had time to find a load to wait for.
   void AwaitPassed(uint64_t calls) {
     while (guard_.stats().passed < calls) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -71,8 +72,8 @@ TEST_F(GuardThreadsTest, ConcurrentLoadsOfOneKeyAreOne) {
 
 TEST_F(GuardThreadsTest, AnExceptionReachesAllWhoWaitAndTheNextCallTriesAgain) {
   constexpr uint64_t kThreads = 4;
-  // Kept until all threads have ended: ThreadSanitizer does not see how libstdc++ counts its
-  // owners.
+  // Kept until all threads have ended: ThreadSanitizer does not see how libstdc++ counts
+  // references.
   const auto exception = std::make_exception_ptr(std::runtime_error("no connection"));
   std::atomic<int> loads = 0, thrown = 0;
   Event go;
@@ -101,11 +102,11 @@ TEST_F(GuardThreadsTest, AnExceptionReachesAllWhoWaitAndTheNextCallTriesAgain) {
 
 struct Interrupt : LoadInterrupted {};
 
-// One interrupt after the other, each in the load that is under way; the last load ends.
+// Each interrupt hits the load that is under way. The last load succeeds.
 TEST_F(GuardThreadsTest, AnInterruptEndsOneCallAndTheOthersLoadAgain) {
   constexpr uint64_t kThreads = 5;
   constexpr int kInterrupts = 3;
-  const auto exception = std::make_exception_ptr(Interrupt());  // as above
+  const auto exception = std::make_exception_ptr(Interrupt());  // kept as above
   std::atomic<int> loads = 0, under_way = 0, thrown = 0, right = 0;
   Event go;
   {
@@ -116,7 +117,7 @@ TEST_F(GuardThreadsTest, AnInterruptEndsOneCallAndTheOthersLoadAgain) {
           EXPECT_EQ(++under_way, 1) << "two loads at a time";
           go.Wait();
           const bool last = ++loads > kInterrupts;
-          // The others have the time to wait for this one.
+          // Gives the other calls time to wait for this one.
           std::this_thread::sleep_for(std::chrono::milliseconds(20));
           --under_way;
           if (!last) std::rethrow_exception(exception);
@@ -172,7 +173,7 @@ TEST_F(GuardThreadsTest, WhoeverWaitsCanLeaveAndTheLoadGoesOn) {
   EXPECT_EQ(found, Found(10));
 }
 
-// The load read the database before the commit, and ends after it.
+// The load reads the database before the commit, and ends after it.
 TEST_F(GuardThreadsTest, ALoadThatBeganBeforeAnInsertLeavesNothing) {
   Event read, go;
   Found early = Found(0);
@@ -195,7 +196,7 @@ TEST_F(GuardThreadsTest, ALoadThatBeganBeforeAnInsertLeavesNothing) {
   EXPECT_EQ(guard_.Get(2, no_cache, [&](uint64_t key) { return database_.Get(key); }), Found(20));
 }
 
-// Stops each of two threads, once, when it comes to its second key.
+// Stops each of two threads once, at its second key.
 struct StoppingHash {
   static inline std::barrier<> both{2};
   static inline thread_local uint64_t second = 0;
@@ -206,7 +207,7 @@ struct StoppingHash {
   }
 };
 
-// Each has a key that the other one needs, and loads its own before it waits.
+// Each batch has a key that the other one needs, and loads its own key before it waits.
 TEST_F(GuardThreadsTest, BatchesDoNotWaitForEachOther) {
   CacheGuard<uint64_t, uint64_t, LockedBlocks, StoppingHash> guard(live_);
   TestStore caches[2];
@@ -219,7 +220,7 @@ TEST_F(GuardThreadsTest, BatchesDoNotWaitForEachOther) {
       const std::vector<Found> found =
           guard.GetMany(keys, caches[t], [&](std::span<const uint64_t> asked) {
             EXPECT_EQ(asked.size(), 1u);
-            StoppingHash::both.arrive_and_wait();  // nothing lands before both wait
+            StoppingHash::both.arrive_and_wait();  // no load lands before both wait
             return std::vector<Found>{asked[0] * 10};
           });
       EXPECT_EQ(found, (std::vector<Found>{keys[0] * 10, keys[1] * 10}));
@@ -230,12 +231,12 @@ TEST_F(GuardThreadsTest, BatchesDoNotWaitForEachOther) {
   EXPECT_EQ(guard.stats().coalesced, 2u);
 }
 
-// Threads that insert, ask for what they have inserted and for what nobody has, while the filter is
-// rebuilt, is thrown away, and the database fails now and then.
+// Threads insert keys, and query their own keys and missing keys. Meanwhile the filter is rebuilt
+// and dropped, and the database sometimes fails.
 TEST_F(GuardThreadsTest, EveryKeyWhoseInsertHasReturnedIsFound) {
   constexpr uint64_t kThreads = 3;
   Guard guard(live_, {.negative_ttl = std::chrono::hours(1), .max_negatives = 1000});
-  std::atomic<uint64_t> last[kThreads] = {};  // of each thread, whose inserts have returned
+  std::atomic<uint64_t> last[kThreads] = {};  // number of the last key inserted by each thread
   const auto key_of = [](uint64_t t, uint64_t i) { return t * 1'000'000 + i * 5; };
   std::atomic<uint64_t> wrong = 0;
   const auto exception = std::make_exception_ptr(std::runtime_error("now and then"));
@@ -257,7 +258,7 @@ TEST_F(GuardThreadsTest, EveryKeyWhoseInsertHasReturnedIsFound) {
           }
         };
         const uint64_t key = key_of(t, i);
-        if (random.Below(3) == 0) ask(key);  // so that it is known to be lacking
+        if (random.Below(3) == 0) ask(key);  // so that its absence may be cached
         guard.Insert(key, [&] { database_.Insert(key); });
         last[t] = i;
         const uint64_t of = random.Below(kThreads);
@@ -266,7 +267,7 @@ TEST_F(GuardThreadsTest, EveryKeyWhoseInsertHasReturnedIsFound) {
           const uint64_t there = key_of(of, 1 + random.Below(count));
           wrong += ask(there) != Found(there * 10);
         }
-        const uint64_t ahead = key_of(of, last[of] + 1);  // which is inserted just now
+        const uint64_t ahead = key_of(of, last[of] + 1);  // is being inserted at this time
         ask(ahead);
         wrong += ask(key + 1) != Found();
       }
@@ -276,7 +277,7 @@ TEST_F(GuardThreadsTest, EveryKeyWhoseInsertHasReturnedIsFound) {
     live_.Rebuild({[&](RebuildContext&) {
       std::vector<uint64_t> keys = {1, 2, 3};
       for (uint64_t t = 0; t < kThreads; ++t) {
-        const uint64_t count = last[t] + 10;  // those that are committed, and more
+        const uint64_t count = last[t] + 10;  // all committed keys, and more
         for (uint64_t j = 1; j <= count; ++j) {
           if (database_.Has(key_of(t, j))) keys.push_back(key_of(t, j));
         }

@@ -1,4 +1,4 @@
-// A live filter that is published and read: generations, ages, and when the old ones go.
+// Publishing and reading a live filter: generations, ages, and the end of old filters.
 #include "tamis/live/live.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST(LiveTest, RefusesAHashThatThereIsNoneOf) {
               ErrorCode::kInvalidArgument, "no hash of number 77");
 }
 
-// It would say "no" to every key.
+// A moved-from filter would answer "no" to every key.
 template <typename F>
 void ExpectRefused(F first, F moved_from) {
   Live<F> live;
@@ -159,7 +159,7 @@ TEST(LiveTest, RefusesAFilterThatWasMovedFrom) {
   ExpectRefused(std::move(any), AnyFilter(std::move(filter)));
 }
 
-// One that never had a key is one of no keys.
+// A filter that never had a key counts as an empty filter.
 TEST(LiveTest, TakesAFilterOfNothing) {
   const TemporaryFolder folder;
   SplitBlockBloomFilter({.capacity = 1}).Save(folder / "empty");
@@ -193,7 +193,8 @@ TEST(FailureTest, SaysWhatAnExceptionDoes) {
   EXPECT_FALSE(of(std::runtime_error("mine")).code);
 }
 
-// A filter whose words all are its number: one that was published before it was whole would show.
+// A filter whose words all equal its number. If it were published before it is complete, a test
+// would notice.
 struct Numbered {
   explicit Numbered(uint64_t number) : words(1000, number) {}
   std::vector<uint64_t> words;
@@ -227,7 +228,8 @@ TEST(LiveTest, NoReaderSeesAFilterThatIsNotWhole) {
   EXPECT_EQ(went_back, 0u);
 }
 
-// 1,000 swaps under readers: keys of all generations are found in each, and the filters go.
+// 1,000 swaps while threads read: each filter has the keys of all generations, and old filters are
+// freed.
 TEST(LiveTest, AThousandSwapsUnderReaders) {
   const std::vector<uint64_t> keys = RandomKeys(500, /*seed=*/1);
   {

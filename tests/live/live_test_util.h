@@ -1,4 +1,4 @@
-// Filters for the tests of live filters: ones that may be changed beside readers, and that are
+// Filters for the tests of live filters. They can be changed while threads read them, and they are
 // counted.
 #ifndef TAMIS_TESTS_LIVE_LIVE_TEST_UTIL_H_
 #define TAMIS_TESTS_LIVE_LIVE_TEST_UTIL_H_
@@ -21,7 +21,7 @@
 
 namespace tamis {
 
-// A filter behind a lock, of which it is known how many there are.
+// A filter behind a lock that counts its instances.
 template <typename F>
 class Locked {
  public:
@@ -101,7 +101,7 @@ F FilterOf(const std::vector<uint64_t>& keys, uint64_t capacity = 20'000, HashSp
   return filter;
 }
 
-// Something that one thread waits for and another does.
+// An event that one thread waits for and another thread sets.
 class Event {
  public:
   void Set() {

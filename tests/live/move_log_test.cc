@@ -1,9 +1,9 @@
-// Every way in which the steps of a lookup can fall between the steps of a writer, on tables of a
-// few buckets: a key that is in all the time is never missed.
+// Tests every interleaving of the steps of a query with the steps of a writer, on tables of a few
+// buckets: a key that stays in the table is never missed.
 //
-// A writer does the same whether anybody looks or not. So its stores, to buckets and to the log,
-// are recorded once, and a lookup reads each of its values as of some number of them, never fewer
-// than for the one before: all such sequences are tried, with the buckets in both orders. The log
+// A writer does the same whether threads query or not. So its stores, to buckets and to the log,
+// are recorded once. A query reads each value as of some number of these stores, never fewer than
+// for the read before. The test tries all such sequences, with the buckets in both orders. The log
 // is so short that entries are overwritten while they are read.
 #include "live/src/move_log.h"
 
@@ -29,7 +29,7 @@ using Table = std::array<Word, kBuckets>;
 using Entry = detail::MoveLog::Entry;
 constexpr uint64_t kLogEntries = 3;
 
-// A table, and its log, over time.
+// A table and its log at one point in time.
 struct State {
   Table table = {};
   std::array<Entry, kLogEntries> log = {};
@@ -45,7 +45,7 @@ struct RecordedBuckets {
     states->push_back(states->back());
     states->back().table[static_cast<size_t>(&bucket - table->data())] = word;
   }
-  // As MoveLog::Add.
+  // Like MoveLog::Add.
   void Copied(uint32_t a, uint32_t b) const {
     states->push_back(states->back());
     State& state = states->back();
@@ -60,8 +60,8 @@ struct RecordedBuckets {
 };
 using Chunk = detail::CuckooChunk<kBits, RecordedBuckets>;
 
-// What a lookup under test reads. Read number i is as of state at[i], which is that of the read
-// before where the sequence is shorter.
+// The source of all reads of a query under test. Read number i sees state at[i], or, if the
+// sequence is shorter, the state of the previous read.
 struct Clock {
   const std::vector<State>* states;
   std::vector<size_t> at = {};
@@ -71,8 +71,8 @@ struct Clock {
     if (reads == at.size()) at.push_back(at.empty() ? 0 : at.back());
     return (*states)[at[reads++]];
   }
-  // The next sequence that does not go back in time; false after the last one. What the lookup
-  // reads after the read that is changed may depend on it.
+  // Moves to the next sequence that does not go back in time. Returns false after the last one.
+  // Reads after the changed read may depend on it.
   bool Advance() {
     at.resize(reads);
     reads = 0;
@@ -82,7 +82,7 @@ struct Clock {
     return true;
   }
 };
-Clock* g_clock = nullptr;  // LookAt takes buckets whose functions are static
+Clock* g_clock = nullptr;  // global because LookAt takes buckets with static functions
 
 struct ReplayedBuckets {
   static Word Load(const Word& bucket) {
@@ -104,7 +104,7 @@ struct Key {
   uint32_t other() const { return cuckoo::AlternateBucket(bucket, fingerprint, kBuckets); }
 };
 
-// How lookups for a key end, over all sequences of states.
+// Counts the results of queries for a key over all sequences of states.
 struct Ends {
   size_t misses = 0;
   size_t unsure = 0;
@@ -124,18 +124,18 @@ Ends LookUp(const std::vector<State>& states, uint32_t first, uint32_t second,
   return ends;
 }
 
-// A table with some keys in, of which some stay, and a writer.
+// A table with some keys, some of which stay, and a writer.
 class Trial {
  public:
   explicit Trial(uint64_t seed) : random_(seed) {
     states_.emplace_back();
     for (int i = 0; i < 40; ++i) Insert(RandomKey());
-    // What was recorded so far is the past.
+    // Earlier records do not matter.
     states_.erase(states_.begin(), states_.end() - 1);
     staying_ = keys_;
   }
 
-  // A few changes: keys that go, come, and come as copies of others.
+  // Makes a few changes: keys that go, come, or come as copies of others.
   void Change() {
     const uint64_t changes = 1 + random_.Below(5);
     for (uint64_t i = 0; i < changes && states_.size() < 10; ++i) {
@@ -147,7 +147,7 @@ class Trial {
         added_.pop_back();
         EraseKey(key);
       } else {
-        // A copy, of the same bucket or of the other one; or another key.
+        // A copy, in the same bucket or in the other one; or another key.
         Key key = choice == 2 ? keys_[random_.Below(keys_.size())] : RandomKey();
         if (random_.Below(2) == 0) key.bucket = key.other();
         if (Insert(key)) added_.push_back(key);
@@ -173,7 +173,7 @@ class Trial {
     keys_.push_back(key);
     return true;
   }
-  // One that stayed so far: from now on it need not be found, but its copies must be.
+  // Erases a key that has stayed so far. From now on it need not be found, but its copies must be.
   void Erase(uint64_t index) {
     const Key key = keys_[index];
     keys_.erase(keys_.begin() + static_cast<ptrdiff_t>(index));
@@ -242,7 +242,7 @@ TEST(MoveLogTest, WhatIsNotInIsMissedWhereNothingMoves) {
   EXPECT_EQ(ends.unsure, 0);
 }
 
-// Entries that may have been overwritten, also while they are read, are not relied on.
+// Entries that may have been overwritten, even while they are read, do not count.
 TEST(MoveLogTest, WhatWasOverwrittenIsNotRead) {
   std::vector<State> states(1);
   std::array<uint32_t, kBuckets> some = {0, 1, 2, 3};

@@ -1,4 +1,4 @@
-// The filter that was replaced: nobody waits while it is freed, which takes long if it is large.
+// Freeing the replaced filter: no thread waits for it, although it takes long for a large filter.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ class Noticed : public LockedBlocks {
 
 class OldFilterTest : public testing::Test {
  protected:
-  // Publishes a filter of which `meanwhile` is called on another thread while it is freed.
+  // Publishes a filter. When it is freed, `meanwhile` is called on another thread.
   void PublishFirst(std::function<void()> meanwhile) {
     live_.Publish(Noticed([this, meanwhile = std::move(meanwhile)] {
       std::promise<void> done;

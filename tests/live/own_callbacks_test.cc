@@ -1,4 +1,4 @@
-// Rebuilds and watches that are ended, and awaited, by what they call themselves.
+// Rebuilds and watches that their own callbacks end or wait for.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace tamis::own_callbacks_test {
 using std::chrono::milliseconds;
 using Blocks = SplitBlockBloomFilter;
 
-// Returns whether it has become true within some seconds.
+// Returns whether the condition becomes true within some seconds.
 bool Becomes(const std::function<bool()>& condition) {
   for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(5));
   return condition();
@@ -29,7 +29,7 @@ class OwnJobTest : public testing::Test {
  protected:
   OwnJobTest() { live_->Publish(FilterOf<Blocks>({1})); }
 
-  // Starts job_, which calls `act` when that is there.
+  // Starts job_, which calls `act` once job_ is set.
   void Start(const std::function<void(RebuildContext&)>& act) {
     job_.emplace(live_->StartRebuild({[this, act](RebuildContext& context) {
       started_.Wait();
@@ -94,7 +94,7 @@ class OwnWatchTest : public testing::Test {
 
   void Save(uint64_t key) const { FilterOf<Blocks>({1, key}).Save(path_); }
 
-  // Watches the file; `act` is called when it is loaded again, once the watch is there.
+  // Watches the file. `act` is called when the file is loaded again, once watch_ is set.
   void Watched(std::chrono::nanoseconds interval, const std::function<void()>& act) {
     auto token = std::make_shared<int>();
     loader_ = token;
@@ -137,7 +137,7 @@ TEST_F(OwnWatchTest, EndsWhereItsLoaderDestroysIt) {
   ExpectEnded();
 }
 
-// Meanwhile the thread of the watch comes to its own look, and must not wait for this one.
+// Meanwhile the thread of the watch reaches its own check, which must not wait for this one.
 TEST_F(OwnWatchTest, EndsWhereALoaderThatWasCalledByHandDestroysIt) {
   Watched(milliseconds(400), [&] {
     std::this_thread::sleep_for(milliseconds(600));

@@ -1,4 +1,4 @@
-// Rebuilds: what they publish, how far they are, and all the ways in which they come to nothing.
+// Rebuilds: their results, their progress, and all the ways in which they fail.
 #include "tamis/live/rebuild.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class RebuildTest : public testing::Test {
   RebuildTest() { live_.Publish(FilterOf<LockedBlocks>({1})); }
   ~RebuildTest() override { EXPECT_LE(LockedBlocks::instances, 1); }
 
-  // The old filter serves, what went wrong is visible, and the next rebuild is as if it had not.
+  // The old filter serves, the error is visible, and the next rebuild works as without the failure.
   void ExpectFailed(const std::string& text, std::optional<ErrorCode> code) {
     EXPECT_EQ(live_.Read().generation(), 1u);
     EXPECT_TRUE(live_.Read()->Contains(uint64_t{1}));
@@ -82,7 +82,7 @@ TEST_F(RebuildTest, TellsHowFarItIs) {
   EXPECT_FALSE(live_.status().rebuilding);
 }
 
-// A source of keys that can be read twice needs no more than this.
+// The shortest source, for keys that can be read twice.
 TEST_F(RebuildTest, BuildsFromKeys) {
   Live<SplitBlockBloomFilter> live;
   const std::vector<uint64_t> keys = {3, 4, 5};
@@ -189,7 +189,7 @@ TEST_F(RebuildTest, FailsOnItsThreadAsOnTheCallers) {
   ExpectFailed("no table", ErrorCode::kIo);
 }
 
-// The source saves the filter, and the disk is full.
+// The source saves the filter while the disk is full.
 TEST_F(RebuildTest, FailsWhenItsFilterCannotBeSaved) {
   const TemporaryFolder folder;
   const auto path = folder / "new.tamis";

@@ -1,8 +1,8 @@
-// All cores insert, erase and ask for as long as one likes, while copies are taken: no key that is
-// in may be missed, no bit be lost or come from nowhere, and no copy be of half a change.
+// All cores insert, erase and query for a chosen time, while copies are taken. No inserted key may
+// be missed, no bit may be lost or appear from nowhere, and no copy may contain half of a change.
 //
-// TAMIS_STRESS_SECONDS=60 tamis_live_tests --gtest_filter='Stress*' takes so long for each filter;
-// without it a moment, so that the test itself is tested. What was done is printed.
+// TAMIS_STRESS_SECONDS=60 tamis_live_tests --gtest_filter='Stress*' runs this long for each filter.
+// Without the variable, the tests run only briefly. They print what they have done.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::chrono::duration<double> Duration() {
   return std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 0.2);
 }
 
-// Of each sort: together one for each core or more, and with the one that takes copies one more.
+// Number of threads of each sort: together at least one per core, plus one that takes copies.
 size_t NumThreads() { return std::max<size_t>(2, (std::thread::hardware_concurrency() + 1) / 2); }
 
 struct Figures {
@@ -50,8 +50,8 @@ struct Figures {
   }
 };
 
-// Asks for a few hundred keys at most, one by one or at once, all of which are in; and for as many
-// others: of "no" alone a cuckoo filter makes sure that nothing was moved meanwhile.
+// Queries at most a few hundred inserted keys, singly or in bulk, and the same number of other
+// keys. Only for the answer "no" a cuckoo filter checks that no fingerprint was moved meanwhile.
 template <typename Filter>
 void AskForSome(const Filter& filter, KeySpan known, Random& random, Figures& figures) {
   constexpr size_t kKeys = 500;
@@ -75,7 +75,7 @@ void AskForSome(const Filter& filter, KeySpan known, Random& random, Figures& fi
   figures.asked += 2 * some.size();
 }
 
-// A copy as it is, or by way of a file, which is verified when it is loaded.
+// Returns a copy, either directly or through a file, which is verified when it is loaded.
 template <typename Plain, typename Filter>
 Plain Copy(const Filter& filter, const std::filesystem::path& path, Figures& figures) {
   if (++figures.snapshots % 8 != 0) return filter.Snapshot();
@@ -93,7 +93,7 @@ template <typename F>
 class StressBloomTest : public testing::Test {};
 TYPED_TEST_SUITE(StressBloomTest, BloomTypes, BloomTypeName);
 
-// Each round fills a filter: a small one, in which all threads meet in the same words, or a large
+// Each round fills a filter: a small one, in which all threads write to the same words, or a large
 // one.
 TYPED_TEST(StressBloomTest, LosesNothing) {
   const TemporaryFolder folder;
@@ -101,7 +101,7 @@ TYPED_TEST(StressBloomTest, LosesNothing) {
   const auto end = Clock::now() + Duration();
   Figures figures;
   for (uint64_t round = 0; round == 0 || Clock::now() < end; ++round, ++figures.rounds) {
-    const size_t num_keys = round % 4 == 3 ? 200'000 : 3000;  // of each thread
+    const size_t num_keys = round % 4 == 3 ? 200'000 : 3000;  // per thread
     const FilterOptions options = {.capacity = num_threads * num_keys};
     ConcurrentBloom<TypeParam> filter(options);
     TypeParam plain(options);
@@ -113,11 +113,11 @@ TYPED_TEST(StressBloomTest, LosesNothing) {
     std::vector<std::atomic<size_t>> inserted(num_threads);
     const auto known_of = [&](size_t t) { return KeySpan(keys[t]).first(inserted[t]); };
     std::atomic<size_t> inserting = num_threads;
-    std::atomic<size_t> ready = 0;  // a small filter is full before a thread has started
+    std::atomic<size_t> ready = 0;  // otherwise one thread could fill a small filter alone
     {
       std::vector<std::jthread> threads;
       for (size_t t = 0; t < num_threads; ++t) {
-        threads.emplace_back([&, t] {  // one by one, straight in, and collected
+        threads.emplace_back([&, t] {  // single keys, and batches of all kinds
           Random random(round + t);
           for (++ready; ready < num_threads;) std::this_thread::yield();
           for (size_t i = 0, step = 0; i < num_keys; i += step) {
@@ -161,7 +161,7 @@ TYPED_TEST(StressBloomTest, LosesNothing) {
   figures.Print(BloomTypeName::GetName<TypeParam>(0));
 }
 
-// Takes out keys of its own and puts them back, in a random order.
+// Erases its own keys and inserts them again, in random order.
 template <typename Filter>
 class Mover {
  public:
@@ -193,7 +193,7 @@ class Mover {
   void Shuffle(std::vector<uint64_t>& keys) {
     for (size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[random_.Below(i)]);
   }
-  // What is refused by a filter so full comes again the next time.
+  // Keys that a full filter rejects are tried again the next time.
   void PutBack(bool in_bulk, Figures& figures) {
     Shuffle(out_);
     std::vector<uint64_t> rejected(out_.size());
@@ -227,8 +227,8 @@ template <typename Bits>
 class StressCuckooTest : public testing::Test {};
 TYPED_TEST_SUITE(StressCuckooTest, CuckooTypes, CuckooTypeName);
 
-// With 95% of the slots used nearly every insertion moves fingerprints. One chunk with few buckets,
-// one with many, and several.
+// With 95% of the slots used, nearly every insertion moves fingerprints. Tests one chunk with few
+// buckets, one with many, and several chunks.
 TYPED_TEST(StressCuckooTest, LosesNothing) {
   using Plain = CuckooFilter<TypeParam::value>;
   using Concurrent = ConcurrentCuckooFilter<TypeParam::value>;
@@ -283,7 +283,7 @@ TYPED_TEST(StressCuckooTest, LosesNothing) {
     ASSERT_EQ(filter.inserted_count(), in);
     figures.repeated += filter.repeated_looks();
     figures.locked += filter.locked_looks();
-    // Each of its fingerprints is of a key that is in.
+    // Each of its fingerprints belongs to an inserted key.
     ASSERT_EQ(filter.Erase(staying), staying.size());
     for (const Mover<Concurrent>& mover : movers) {
       ASSERT_EQ(filter.Erase(mover.in()), mover.in().size());

@@ -30,7 +30,7 @@ TEST(StripedPointerTest, ThreadsAreSpreadOverAllStripes) {
   EXPECT_EQ(seen.size(), kStripes);
 }
 
-// Readers of two stripes that wrote to one count would slow each other down.
+// Readers of two stripes that write to one count would slow each other down.
 TEST(StripedPointerTest, StripesHaveCountsOfTheirOwn) {
   StripedPointer<const int> pointer;
   pointer.Exchange(std::make_shared<const int>(1));
@@ -59,7 +59,7 @@ TEST(StripedPointerTest, TheOldOneGoesWithItsLastReader) {
   EXPECT_TRUE(watched.expired());
 }
 
-// A number that any thread has seen is the least that every other one sees from there on.
+// After a thread has read a number, no thread reads a smaller one.
 TEST(StripedPointerTest, ReplacingIsOneStepForAllThreads) {
   StripedPointer<const uint64_t> pointer;
   pointer.Exchange(std::make_shared<const uint64_t>(0));

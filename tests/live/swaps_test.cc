@@ -1,4 +1,4 @@
-// A thousand rebuilds under threads that read and threads that insert.
+// A thousand rebuilds while threads read and threads insert.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace tamis::swaps_test {
 
-// What threads have committed, each key of its own.
+// The keys that threads have committed; each thread has its own keys.
 struct Table {
   void Insert(uint64_t key) {
     const std::lock_guard lock(mutex);
@@ -37,9 +37,9 @@ TYPED_TEST_SUITE(SwapsTest, Changed);
 
 TYPED_TEST(SwapsTest, AThousandRebuildsLoseNothing) {
   constexpr uint64_t kSwaps = 1000;
-  constexpr uint64_t kAlways = 1000;  // keys of all generations
-  constexpr uint64_t kOfEach = 3;     // keys that each thread inserts in the time of a generation
-  // Twice as many: a key that is committed while a rebuild runs is read and replayed.
+  constexpr uint64_t kAlways = 1000;  // keys in all generations
+  constexpr uint64_t kOfEach = 3;     // keys that each thread inserts per generation
+  // Twice as many, because a key that is committed during a rebuild is both read and replayed.
   constexpr uint64_t kCapacity = 2 * (kAlways + 2 * kOfEach * kSwaps);
   Table table;
   table.keys = RandomKeys(kAlways, /*seed=*/9);

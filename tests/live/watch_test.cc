@@ -1,4 +1,4 @@
-// A file that is watched: every way in which another one comes, and every way in which it is bad.
+// A watched file: every way in which it is replaced, and every way in which it can be bad.
 #include "tamis/live/watch.h"
 
 #include <fcntl.h>
@@ -32,19 +32,19 @@ class WatchTest : public testing::Test {
  protected:
   using Blocks = SplitBlockBloomFilter;
 
-  // All of one size, as those that are rebuilt every night are.
+  // All files have the same size, like files that are rebuilt every night.
   void Save(uint64_t key) const { FilterOf<Blocks>({1, key}).Save(path_); }
   Bytes BytesOf(uint64_t key) const {
     FilterOf<Blocks>({1, key}).Save(folder_ / "other.tamis");
     return ReadBytes(folder_ / "other.tamis");
   }
-  // As another process puts it there.
+  // Replaces the file like another process.
   void Rename(const Bytes& bytes) const {
     WriteBytes(folder_ / "new", bytes);
     fs::rename(folder_ / "new", path_);
   }
 
-  // Where nothing is seen but by CheckNow.
+  // Only CheckNow looks at the file.
   static WatchOptions<Blocks> Seldom() { return {.interval = hours(1)}; }
 
   void ExpectServing(uint64_t generation, uint64_t key) {
@@ -96,7 +96,7 @@ TEST_F(WatchTest, LooksByItself) {
   }
 }
 
-// It would take an hour if it waited for its next look.
+// It would take an hour if it waited for its next check.
 TEST_F(WatchTest, EndsPromptly) {
   Save(2);
   { const Watch<Blocks> watch(live_, path_, Seldom()); }
@@ -216,7 +216,7 @@ TEST_F(WatchTest, AFileThatCannotBeReadIsTriedAgain) {
   EXPECT_EQ(watch.status().file, WatchedFile::kRefused);
 }
 
-// No file can be opened as long as one of these is there.
+// No file can be opened while one of these exists.
 struct NoDescriptors {
   NoDescriptors() {
     getrlimit(RLIMIT_NOFILE, &before);
@@ -228,7 +228,7 @@ struct NoDescriptors {
   rlimit before = {};
 };
 
-// It was taken for another one, as the checksum in its header was not known.
+// The file was once mistaken for a new one, because the checksum in its header was unknown.
 TEST_F(WatchTest, AFileThatServesIsNotPublishedAgainAfterItCouldNotBeOpened) {
 #if defined(__clang__) && defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "clang's check of types opens a pipe, and fails where it cannot";
@@ -269,7 +269,7 @@ TEST_F(WatchTest, ADamagedFileIsReadThriceAndThenWhenItChanges) {
   ExpectServing(1, 4);
 }
 
-// Within a tick of the clock: the same inode, length and time, and other contents.
+// Within a tick of the clock: the same inode, length and time, but other contents.
 TEST_F(WatchTest, SeesAFileThatLooksLikeTheOldOne) {
   Save(2);
   struct stat before = {};
@@ -344,7 +344,7 @@ TEST_F(WatchTest, RefusesAnIntervalThatIsNone) {
               ErrorCode::kInvalidArgument, "the interval of a watch is 0 ns; allowed: more than 0");
 }
 
-// Good and bad files come and go while readers ask: what all good ones have is always found.
+// Good and bad files come and go while readers query. Keys in all good files are always found.
 TEST_F(WatchTest, ReadersAlwaysHaveAGoodFilter) {
   Save(2);
   const Bytes a = BytesOf(3), b = BytesOf(4);
@@ -363,7 +363,7 @@ TEST_F(WatchTest, ReadersAlwaysHaveAGoodFilter) {
     Rename(bad);
     watch.CheckNow();
     Rename(b);
-    WriteBytes(path_, bad);  // as nobody should
+    WriteBytes(path_, bad);  // which no program should do
   }
   Rename(b);
   for (int i = 0; i < 2000 && !live_.Read()->Contains(uint64_t{4}); ++i) {

@@ -1,5 +1,5 @@
-// Threads that set bits in words by loading, changing and storing them, while kernels read. It is
-// the mistake that the suppressions must not hide: ThreadSanitizer is to report it.
+// Threads set bits in words by loading, changing and storing them, while kernels read.
+// ThreadSanitizer must report this mistake: the suppressions must not hide it.
 #include <cstdint>
 #include <thread>
 #include <vector>
