@@ -1,4 +1,4 @@
-// Formats that have the blocks of a SplitBlockBloomFilter: Milvus, Kvrocks, Vortex.
+// Formats that contain the blocks of a SplitBlockBloomFilter: Milvus, Kvrocks, Vortex.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Bytes Chars(const std::vector<std::byte>& bytes) {
   return chars;
 }
 
-// Those of tests/golden/milvus/make_milvus.py.
+// The keys of tests/golden/milvus/make_milvus.py.
 std::vector<int64_t> MilvusIntegers(size_t n) {
   std::vector<int64_t> keys;
   for (uint64_t i = 0; i < n; ++i) keys.push_back(static_cast<int64_t>(Mix(i)));
@@ -76,7 +76,7 @@ void ExpectRefused(const std::string& check, uint64_t at, ErrorCode code, const 
   }
 }
 
-// A blob of Milvus, of its client's making, and what is in it.
+// A blob that a client of Milvus wrote, and the keys in it.
 struct MilvusRecipe {
   std::string name;
   size_t integers, texts;
@@ -142,7 +142,7 @@ TEST(MilvusTest, GoldenFilesAreRead) {
   }
 }
 
-// As BloomFilterBuilder of pymilvus has it.
+// The sizes of BloomFilterBuilder of pymilvus.
 TEST(MilvusTest, SizesOfMilvus) {
   EXPECT_EQ(milvus::BytesFor(0), 32u);
   EXPECT_EQ(milvus::BytesFor(1), 32u);
@@ -173,7 +173,7 @@ TEST(MilvusTest, WhatTheFormatDoesNotHave) {
   });
   filter.InsertHash(5);
   ExpectError(ErrorCode::kIncompatible, "unknown", [&] { milvus::ToBytes(filter); });
-  EXPECT_EQ(milvus::ToBytes(filter, header).size(), 96u);  // the caller knows
+  EXPECT_EQ(milvus::ToBytes(filter, header).size(), 96u);  // the caller states the key types
   milvus::Header wrong = header;
   wrong.key_types = KeyType::kDouble;
   ExpectError(ErrorCode::kInvalidArgument, "keys that are",
@@ -218,7 +218,7 @@ TEST(MilvusTest, DamagedOnes) {
   refused(with(27, 1), "blocks", 24);
   refused(with(24, 8), "file length", golden.size());
   Bytes most = with(24, 0);
-  most[26] = 0x40;  // 2^22: before 128 MiB are allocated
+  most[26] = 0x40;  // 2^22: refused before 128 MiB are allocated
   refused(most, "file length", golden.size());
   most[26] = static_cast<char>(0x80);
   refused(most, "blocks", 24);
@@ -233,7 +233,7 @@ TEST(MilvusTest, BytesAtOddAddresses) {
   EXPECT_EQ(milvus::FromBytes(bytes).Count(MilvusIntegers(50)), 50u);
 }
 
-// Filters of any keys and size, there and back.
+// Filters of any keys and size survive a round trip.
 TEST(MilvusTest, RoundTrips) {
   Random random(3);
   for (int round = 0; round < 100; ++round) {
@@ -284,7 +284,7 @@ TEST(KvrocksTest, GoldenFiles) {
   }
 }
 
-// What BlockSplitBloomFilter::OptimalNumOfBytes of Kvrocks gave.
+// Results of BlockSplitBloomFilter::OptimalNumOfBytes of Kvrocks.
 TEST(KvrocksTest, SizesOfKvrocks) {
   const auto expect = [](uint32_t capacity, double fpr, uint64_t bytes) {
     EXPECT_EQ(kvrocks::BytesFor(capacity, fpr), bytes) << capacity << " at " << fpr;
@@ -370,7 +370,7 @@ TEST(VortexTest, GoldenFiles) {
     EXPECT_EQ(vortex::View(AsBytes(golden), blocks).Count(keys), keys.size());
     EXPECT_EQ(vortex::View(AsBytes(golden), blocks).blocks().data(), AsBytes(golden).data());
   }
-  // What a test of Vortex expects of its one block and its hash.
+  // The block and the hash that a test of Vortex expects.
   constexpr uint32_t kWords[] = {0x0000'1000, 0x0200'0000, 0x0000'2000, 0x0800'0000,
                                  0x0200'0000, 0x0000'0040, 0x0000'4000, 0x0000'1000};
   EXPECT_TRUE(
@@ -406,8 +406,8 @@ TEST(VortexTest, DamagedOnes) {
               [] { vortex::ToBytes(SplitBlockBloomFilter({.bytes = 64, .hash = kXxh64})); });
 }
 
-// One golden file: opened as its format has it, asked and changed. What is written is what was
-// read.
+// One golden file, which is opened in its format, queried and changed. The written bytes equal the
+// bytes read.
 struct Opened {
   std::string name;
   void (*use)(const Bytes& bytes);
@@ -446,7 +446,7 @@ void UseOptions(const Bytes& bytes) { ASSERT_GE(vortex::ReadOptions(AsBytes(byte
 
 class BlockFormatsMutationTest : public testing::TestWithParam<Opened> {};
 
-// kMutations of each golden file.
+// Tests kMutations of each golden file.
 TEST_P(BlockFormatsMutationTest, IsAnErrorOrAFilter) {
   const Bytes golden = Golden(GetParam().name);
   size_t accepted = 0, refused = 0;

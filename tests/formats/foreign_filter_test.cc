@@ -1,4 +1,4 @@
-// Filters by the names of their formats, and files that say which they are of.
+// Filters by the names of their formats, and files that state their format.
 #include "tamis/formats/foreign_filter.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::filesystem::path GuavaFile(const std::string& name) {
 
 std::span<const std::byte> AsBytes(const Bytes& bytes) { return std::as_bytes(std::span(bytes)); }
 
-// Which golden files are of a library.
+// The golden files of a library.
 struct Files {
   std::string folder, first, extension;
 };
@@ -78,7 +78,7 @@ TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
     opened.Save(exported);
     EXPECT_EQ(ReadBytes(exported), ReadBytes(golden));
 
-    // As the class itself says.
+    // The class itself gives the same answers.
     const auto guava = GuavaBloomFilter::Load(golden, funnel);
     const GuavaTestKeys keys(funnel, 3000);
     std::vector<uint64_t> mine(BitmapWords(3000)), theirs(mine.size());
@@ -94,7 +94,7 @@ TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
   }
 }
 
-// A golden file of each format that has other classes behind it, with keys that are in.
+// Opens a golden file of each format whose class differs, with inserted keys.
 TEST(ForeignFilterTest, EveryFormatIsOpened) {
   const TemporaryFolder folder;
   const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
@@ -118,7 +118,7 @@ TEST(ForeignFilterTest, EveryFormatIsOpened) {
       EXPECT_LE(filter.expected_fpr(), 1);
       EXPECT_GE(filter.estimated_count(), 0);
       EXPECT_GT(filter.bytes(), 0u);
-      // A batch of the other sort is refused before it is looked at.
+      // A batch of another key type is refused before its keys are read.
       const uint64_t integer = 1;
       const std::string text = "text";
       const bool integers = format.key_types.Has(KeyType::kInteger);
@@ -138,7 +138,7 @@ TEST(ForeignFilterTest, EveryFormatIsOpened) {
   }
 }
 
-// A golden file of each format goes through all functions.
+// A golden file of each format, with all functions.
 TEST(ForeignFilterTest, GoldenFilesOfFormats) {
   const TemporaryFolder folder;
   const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
@@ -186,11 +186,11 @@ TEST(ForeignFilterTest, GoldenFilesOfFormats) {
   }
 }
 
-// A set of Milvus says "no" to keys of a domain that it does not have, until one is inserted.
+// A set of Milvus answers "no" to keys of a domain that it lacks, until one is inserted.
 TEST(ForeignFilterTest, DomainsOfMilvus) {
   const std::filesystem::path file =
       std::filesystem::path(TAMIS_GOLDEN_DIR) / "milvus" / "int64.mbf1";
-  // The text with the bytes of an integer that is in.
+  // The text with the bytes of an inserted integer.
   const uint64_t integer = Mix(3);
   const std::vector<std::string> text = {
       std::string(reinterpret_cast<const char*>(&integer), sizeof(integer))};
@@ -281,7 +281,7 @@ TEST(ForeignFilterTest, FiltersOfTamisAreNoneAndTheOtherWayRound) {
   ExpectError([&] { ForeignFilter::IsImported(folder.path()); }, ErrorCode::kIo, "");
 }
 
-// Every bit is under a checksum, and every length is compared.
+// A checksum covers every bit, and every length is compared.
 TEST(ForeignFilterTest, DamageIsAnError) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "imported";
@@ -305,7 +305,7 @@ TEST(ForeignFilterTest, DamageIsAnError) {
   EXPECT_EQ(Written(ForeignFilter::Open(path)), ReadBytes(GuavaFile("utf8")));
 }
 
-// One that was cut short is an imported one all the same, and what is wrong with it is its length.
+// A truncated file is still an imported file. The error is about its length.
 TEST(ForeignFilterTest, TheMagicAloneMakesAnImportedFile) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "imported";
@@ -318,8 +318,8 @@ TEST(ForeignFilterTest, TheMagicAloneMakesAnImportedFile) {
   }
 }
 
-// Whoever can make checksums can save a stream that is none of the format. Of such a file the error
-// names the file, and the offset in it.
+// A program with correct checksums can save a stream that is invalid in its format. The error then
+// has the name of the file and the offset in it.
 TEST(ForeignFilterTest, AStreamThatIsNoneOfItsFormat) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "imported";

@@ -1,4 +1,4 @@
-// Guava's bytes: golden files that it wrote, and damaged ones.
+// Guava's bytes: golden files that Guava wrote, and damaged files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Bytes Written(const GuavaBloomFilter& filter) {
   return chars;
 }
 
-// What made a golden file: keys [0, inserted), in a filter for so many.
+// The recipe of a golden file: keys [0, inserted), in a filter for this many.
 struct Recipe {
   std::string name;
   GuavaFunnel funnel;
@@ -80,7 +80,7 @@ TEST(GuavaGoldenTest, EachIsRead) {
   }
 }
 
-// Several pieces, the last one short.
+// Tests several pieces, the last one short.
 TEST(GuavaFileTest, LargeOnesAreReadAgain) {
   const TemporaryFolder folder;
   GuavaBloomFilter filter(GuavaFunnel::kLong, {.capacity = 500000});
@@ -139,7 +139,7 @@ TEST(GuavaFileTest, DamagedOnes) {
   ExpectRefused(with(2, {0, 0, 0, 0}), "words", 2);
   ExpectRefused(with(2, {0x80, 0, 0, 0}), "words", 2);
   ExpectRefused(with(2, {0xFF, 0xFF, 0xFF, 0xFF}), "words", 2);
-  // Before 16 GiB are allocated, or refused.
+  // Refused before 16 GiB are allocated.
   ExpectRefused(with(2, {0x7F, 0xFF, 0xFF, 0xFF}), "file length", golden.size());
   ExpectRefused(with(2, {0, 0, 0, 4}), "file length", golden.size() - 8);
 }
@@ -174,7 +174,7 @@ Bytes Mutated(Bytes bytes, Random& random) {
       case 3:
         bytes.insert(place, random.Below(17), static_cast<char>(random()));
         break;
-      default:  // whole words more or fewer, with a count that says so
+      default:  // more or fewer whole words, with a matching count
         if (bytes.size() < 14) break;
         bytes.resize(6 + 8 * (1 + random.Below(12)), static_cast<char>(random()));
         bytes[2] = bytes[3] = bytes[4] = 0;
@@ -186,7 +186,7 @@ Bytes Mutated(Bytes bytes, Random& random) {
 
 class GuavaMutationTest : public testing::TestWithParam<Recipe> {};
 
-// kMutations of each golden file.
+// Tests kMutations of each golden file.
 TEST_P(GuavaMutationTest, IsAnErrorOrAFilter) {
   const Bytes golden = GuavaGolden(GetParam().name);
   const GuavaFunnel funnel = GetParam().funnel;

@@ -1,4 +1,4 @@
-// Our side of guava_peer.py: what GuavaFilters.java does, by this library.
+// The counterpart of GuavaFilters.java in this library, for guava_peer.py.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,10 +1,10 @@
-"""Filters of every funnel and strategy beside Guava itself: 10^5 keys, inserted there and here, make the
-same file, and both sides give the same answers for 10^6 keys, of their own file and of the other's.
+"""Compares filters of every funnel and strategy with Guava itself. 10^5 keys, inserted by both libraries, give the
+same file. For 10^6 keys, both libraries give the same answers from either file.
 
 Usage: guava_peer.py WORK_FOLDER OUR_PROGRAM JAVA_SOURCE
 
-The status 77 says that there is no JDK, or no Guava (Debian: default-jdk-headless, libguava-java). The
-jar is TAMIS_GUAVA_JAR, or that of Debian.
+Exits with status 77 if the JDK or Guava is missing (Debian: default-jdk-headless, libguava-java). The
+jar is TAMIS_GUAVA_JAR, by default the jar of Debian.
 """
 import os
 import pathlib

@@ -16,7 +16,7 @@
 
 namespace tamis::guava_test {
 
-// The definition, bit by bit; the hash has tests of its own.
+// A model that follows the definition bit by bit. The hash has its own tests.
 class Model {
  public:
   Model(GuavaStrategy strategy, uint64_t num_bits, uint32_t num_hashes)
@@ -64,7 +64,8 @@ std::string Little(uint64_t value, size_t n) {
   return bytes;
 }
 
-// A random string as UTF-8 and as UTF-16, little-endian: any code points, surrogates among them.
+// Returns a random string as UTF-8 and as little-endian UTF-16: any code points, including
+// surrogates.
 std::pair<std::string, std::string> RandomText(Random& random) {
   std::string utf8, utf16;
   for (uint64_t left = random.Below(24); left > 0; --left) {
@@ -95,7 +96,7 @@ std::pair<std::string, std::string> RandomText(Random& random) {
   return {utf8, utf16};
 }
 
-// Keys of a funnel, and the bytes that are hashed for them.
+// Keys of a funnel, and the bytes from which their hashes are computed.
 struct ModelKeys {
   std::vector<int64_t> integers;
   std::vector<std::string> strings;
@@ -171,7 +172,7 @@ TEST(GuavaTest, IsTheModel) {
       const bool changed = keys.Visit1(i, [&](auto key) { return filter.Insert(key); });
       ASSERT_EQ(changed, model.Insert(keys.bytes[i]));
     }
-    // Some twice, and some null.
+    // Some keys twice, and some null.
     std::vector<uint8_t> valid(keys.bytes.size() / 8 + 2);
     for (uint8_t& byte : valid) byte = static_cast<uint8_t>(random() | random());
     const Keys some = keys.keys().WithValidity(valid.data(), 3);
@@ -201,7 +202,7 @@ TEST(GuavaTest, IsTheModel) {
   }
 }
 
-// Bits past 2^31, which one strategy reaches and the other does not.
+// Bits past 2^31, which only one strategy reaches.
 TEST(GuavaTest, RemaindersOfLargeModuli) {
   Random random(3);
   for (const uint64_t m : {uint64_t{64}, uint64_t{128}, uint64_t{192}, uint64_t{1} << 31,
@@ -218,7 +219,7 @@ TEST(GuavaTest, RemaindersOfLargeModuli) {
   }
 }
 
-// What Guava 31.1 makes, as it printed it.
+// Sizes that Guava 31.1 printed.
 TEST(GuavaTest, SizesOfGuava) {
   const auto expect = [](uint64_t capacity, double fpr, uint64_t words, uint32_t hashes) {
     const GuavaBloomFilter filter(GuavaFunnel::kLong, {.capacity = capacity, .fpr = fpr});
@@ -342,7 +343,7 @@ TEST(GuavaTest, ValuesThatAreNoInt) {
   const uint8_t but_the_last = 7;
   filter.Insert(Keys(keys).WithValidity(&but_the_last));
   EXPECT_EQ(filter.Count(keys), 3u);
-  EXPECT_FALSE(filter.Contains(uint64_t{0xFFFF'FFFF}));  // its low half is that of -1
+  EXPECT_FALSE(filter.Contains(uint64_t{0xFFFF'FFFF}));  // its low half is the low half of -1
   EXPECT_EQ(filter.Count(std::vector<uint32_t>{0xFFFF'FFFF, INT32_MAX}), 1u);
 }
 
@@ -366,7 +367,7 @@ TEST(GuavaTest, BytesThatAreNoText) {
   EXPECT_TRUE(all.Contains("anything"));
 }
 
-// A pair of surrogates is the same key in four bytes and in three each.
+// A pair of surrogates is the same key in four bytes and in two times three bytes.
 TEST(GuavaTest, SurrogatesAreChars) {
   GuavaBloomFilter filter(GuavaFunnel::kUnencodedChars, {.capacity = 1000, .fpr = 1e-6});
   EXPECT_TRUE(filter.Insert("\xF0\x90\x8D\x88"));

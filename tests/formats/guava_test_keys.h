@@ -46,7 +46,7 @@ struct GuavaTestKeys {
           strings.push_back(TextOf(i, "\xC3\xBC"));
           break;
         case GuavaFunnel::kUnencodedChars:
-          strings.push_back(TextOf(i, "\xED\xA0\x80"));  // a surrogate alone
+          strings.push_back(TextOf(i, "\xED\xA0\x80"));  // an unpaired surrogate
           break;
       }
     }
@@ -57,7 +57,7 @@ struct GuavaTestKeys {
     if (funnel_ == GuavaFunnel::kInt) return ints;
     return strings;
   }
-  // Calls visit(key) with one.
+  // Calls visit(key) with key i.
   template <typename Visit>
   auto Visit1(size_t i, const Visit& visit) const {
     if (funnel_ == GuavaFunnel::kLong) return visit(longs[i]);

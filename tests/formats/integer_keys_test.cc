@@ -1,6 +1,6 @@
-// Integer keys in bulk, which the kernels of a backend hash, are those of one key at a time: for
-// all forms of integers, with nulls, in batches of every size around that of a vector and of a
-// block.
+// Bulk calls with integer keys, which the kernels of a backend hash, act like calls with one key at
+// a time: for all layouts of integers, with nulls, in batches of every size around the sizes of a
+// vector and a block.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ std::vector<std::byte> BytesOf(const GuavaBloomFilter& filter) { return filter.T
 std::vector<std::byte> BytesOf(const SparkBloomFilter& filter) { return filter.ToBytes(); }
 std::vector<std::byte> BytesOf(const RedisBloomFilter& filter) { return filter.ToBytes(); }
 
-// Small numbers and their negatives among others, so that all forms have some in common.
+// Includes small numbers and their negatives, so that all layouts have common keys.
 template <typename Key>
 std::vector<Key> KeysOf(size_t n, uint64_t seed) {
   Random random(seed);
@@ -39,7 +39,7 @@ bool BitOf(const std::vector<uint8_t>& bits, size_t i) { return (bits[i / 8] >> 
 
 class IntegerKeysTest : public BackendTest {
  protected:
-  // make(backend) makes an empty filter.
+  // make(backend) returns an empty filter.
   template <typename Key, typename Make>
   void BulkIsOneByOne(const Make& make) {
     constexpr size_t kFirstBit = 3;
@@ -114,7 +114,7 @@ TEST_P(IntegerKeysTest, Spark) {
 TEST_P(IntegerKeysTest, RedisBloom) {
   for (const RedisIntegers integers : {RedisIntegers::kBytes, RedisIntegers::kSigned}) {
     for (const bool hash32 : {false, true}) {
-      // Of several links.
+      // With several links.
       BulkOfAllLayouts([&](const Backend* backend) {
         return RedisBloomFilter({.capacity = 100,
                                  .error_rate = 0.1,

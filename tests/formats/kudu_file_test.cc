@@ -1,4 +1,4 @@
-// Kudu's bytes: golden files, and damaged ones.
+// Kudu's bytes: golden files and damaged files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Bytes Written(const KuduBlockBloomFilter& filter) {
   return chars;
 }
 
-// What made a golden file: keys [0, inserted).
+// The recipe of a golden file: keys [0, inserted).
 struct Recipe {
   std::string name;
   KuduType type;
@@ -87,7 +87,7 @@ Bytes Joined(const std::vector<Bytes>& parts) {
   return all;
 }
 
-// The fields of a golden file of 64 bytes of blocks.
+// The fields of a golden file with 64 bytes of blocks.
 struct Fields {
   Bytes log_space, data, always_false, hash_algorithm, hash_seed;
 
@@ -105,7 +105,7 @@ struct Fields {
   Bytes All() const { return Joined({log_space, data, always_false, hash_algorithm, hash_seed}); }
 };
 
-// What protobuf allows of a message.
+// Messages that protobuf allows.
 TEST(KuduFileTest, FieldsAsProtobufHasThem) {
   const Fields fields;
   const Bytes golden = KuduGolden("int64_seeded");
@@ -116,13 +116,13 @@ TEST(KuduFileTest, FieldsAsProtobufHasThem) {
   };
   expect_same(Joined({fields.hash_seed, fields.hash_algorithm, fields.always_false, fields.data,
                       fields.log_space}));
-  // The last of several counts.
+  // The last of several occurrences counts.
   expect_same(Joined({{0x12, 2, 0, 0, 0x18, 1, 0x08, 3, 0x28, 1}, fields.All()}));
-  // Fields that are not known, of every type, and known numbers of other types.
+  // Unknown fields of every type, and known numbers with other types.
   const Bytes unknown = {0x30, 1, 0x39, 1, 2, 3,    4, 5, 6,    7, 8,    0x42, 3, 0, 0, 0,
                          0x4D, 1, 2,    3, 4, 0x0A, 1, 9, 0x10, 5, 0x1D, 0,    0, 0, 0};
   expect_same(Joined({unknown, fields.All(), unknown}));
-  // Numbers in more bytes than they need, negative ones in ten.
+  // Numbers in more bytes than necessary, and negative numbers in ten bytes.
   Fields other = fields;
   other.log_space = {0x08, static_cast<char>(0x86), static_cast<char>(0x80), 0};
   expect_same(other.All());
@@ -130,9 +130,9 @@ TEST(KuduFileTest, FieldsAsProtobufHasThem) {
   expect_same(other.All());
   other.log_space = {0x08, 0};
   expect_same(other.All());
-  // An algorithm without a name is not known.
+  // An algorithm without a name is unknown.
   expect_same(Joined({fields.All(), {0x20, 4}}));
-  // Without a seed it is 0.
+  // Without a seed field, the seed is 0.
   other = fields;
   other.hash_seed.clear();
   EXPECT_EQ(KuduBlockBloomFilter::FromBytes(AsBytes(other.All()), KuduType::kInt64).hash_seed(),
@@ -150,12 +150,12 @@ TEST(KuduFileTest, AlwaysFalseIsHonoured) {
   EXPECT_EQ(filter.estimated_count(), 0);
   EXPECT_EQ(filter.expected_fpr(), 0);
   EXPECT_EQ(Written(filter), fields.All());
-  // Nothing comes from it.
+  // Merging it adds nothing.
   KuduBlockBloomFilter empty(KuduType::kInt64, {.log_space_bytes = 6, .hash_seed = 0xDEADBEEF});
   empty.Merge(filter);
   EXPECT_TRUE(empty.always_false());
   EXPECT_TRUE(std::ranges::all_of(empty.blocks(), [](std::byte b) { return b == std::byte{0}; }));
-  // The first key makes an end of it, and what is in the blocks counts, as in Kudu.
+  // The first key clears always_false, and the blocks then count, as in Kudu.
   EXPECT_EQ(filter.Insert(std::vector<int64_t>{keys.integers[3]}), 1u);
   EXPECT_EQ(Written(filter), KuduGolden("int64_seeded"));
   EXPECT_EQ(filter.Count(keys.keys()), 10u);
@@ -206,7 +206,7 @@ TEST(KuduFileTest, DamagedOnes) {
   behind({0}, "field", 78);     // number 0
   behind({0x0B}, "field", 78);  // a group
   behind({0x0C}, "field", 78);  // its end
-  behind({0x0F}, "field", 78);  // a type that there is not
+  behind({0x0F}, "field", 78);  // an undefined type
   behind(Bytes(11, static_cast<char>(0x80)), "field", 78);
   behind(Joined({{0x08}, Bytes(10, static_cast<char>(0x80)), {0}}), "field", 79);
   behind({static_cast<char>(0x80), static_cast<char>(0x80), static_cast<char>(0x80),
@@ -218,7 +218,7 @@ TEST(KuduFileTest, DamagedOnes) {
   Fields other = fields;
   other.log_space = {0x08, 31};
   ExpectRefused(other.All(), "log space", 0);
-  other.log_space = {0x08, 30};  // before 1 GiB is allocated
+  other.log_space = {0x08, 30};  // refused before 1 GiB is allocated
   ExpectRefused(other.All(), "bloom data", 4);
   other = fields;
   other.log_space = {0x08, 7};
@@ -252,7 +252,7 @@ Bytes Mutated(Bytes bytes, Random& random) {
     const size_t at = random.Below(bytes.size() + 1);
     const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
     switch (random.Below(6)) {
-      case 0:  // mostly in what is before or behind the blocks
+      case 0:  // mostly before or after the blocks
         if (!bytes.empty()) {
           const size_t near = random.Below(std::min<size_t>(10, bytes.size()));
           bytes[random.Below(2) == 0 ? near : bytes.size() - 1 - near] =
@@ -268,7 +268,7 @@ Bytes Mutated(Bytes bytes, Random& random) {
       case 3:
         bytes.insert(place, random.Below(17), static_cast<char>(random()));
         break;
-      default: {  // one field more
+      default: {  // one more field
         const Bytes field = {static_cast<char>(8 * random.Below(8)),
                              static_cast<char>(random.Below(128))};
         bytes.insert(random.Below(2) == 0 ? bytes.begin() : bytes.end(), field.begin(),
@@ -281,7 +281,7 @@ Bytes Mutated(Bytes bytes, Random& random) {
 
 class KuduMutationTest : public testing::TestWithParam<Recipe> {};
 
-// kMutations of each golden file.
+// Tests kMutations of each golden file.
 TEST_P(KuduMutationTest, IsAnErrorOrAFilter) {
   const Bytes golden = KuduGolden(GetParam().name);
   const KuduType type = GetParam().type;
@@ -293,7 +293,7 @@ TEST_P(KuduMutationTest, IsAnErrorOrAFilter) {
     try {
       auto filter = KuduBlockBloomFilter::FromBytes(AsBytes(bytes), type);
       ++accepted;
-      // What is not known here is not kept, and the order is that of Kudu.
+      // Unknown fields are dropped, and the order of fields is Kudu's.
       const Bytes written = Written(filter);
       ASSERT_EQ(Written(KuduBlockBloomFilter::FromBytes(AsBytes(written), type)), written);
       ASSERT_LE(filter.Count(asked.keys()), 70u);

@@ -15,7 +15,7 @@
 
 namespace tamis::kudu_test {
 
-// The definition, word by word; the hash has a test of its own.
+// A model that follows the definition word by word. The hash has its own test.
 class Model {
  public:
   Model(uint32_t log_space_bytes, uint32_t seed)
@@ -55,7 +55,7 @@ class Model {
 
 size_t CellBytes(KuduType type) { return size_t{1} << static_cast<int>(type); }
 
-// Keys of a type, and the bytes that are hashed for them.
+// Keys of a type, and the bytes from which their hashes are computed.
 struct ModelKeys {
   std::vector<int64_t> integers;
   std::vector<std::string> strings;
@@ -68,7 +68,7 @@ struct ModelKeys {
     }
     for (size_t i = 0; i < n; ++i) {
       const size_t cell = CellBytes(type);
-      // The low bytes, with their sign.
+      // The low bytes, sign-extended.
       integers.push_back(static_cast<int64_t>(random()) >> (64 - 8 * cell));
       std::string image(8, '\0');
       std::memcpy(image.data(), &integers.back(), 8);
@@ -128,7 +128,7 @@ TEST_P(KuduBackendTest, IsTheModel) {
       const bool is_new = keys.Visit1(i, [&](auto key) { return filter.Insert(key); });
       ASSERT_EQ(is_new, model.Insert(keys.bytes[i]));
     }
-    // Some twice, and some null.
+    // Some keys twice, and some null.
     std::vector<uint8_t> valid(keys.bytes.size() / 8 + 2);
     for (uint8_t& byte : valid) byte = static_cast<uint8_t>(random() | random());
     const Keys some = keys.keys().WithValidity(valid.data(), 3);
@@ -164,7 +164,7 @@ TEST_P(KuduBackendTest, IsTheModel) {
 
 INSTANTIATE_TEST_SUITE_P(All, KuduBackendTest, testing::ValuesIn(Backends()), BackendName());
 
-// What HashUtil::FastHash32 of Kudu gave.
+// Results of HashUtil::FastHash32 of Kudu.
 TEST(KuduTest, HashesOfKudu) {
   EXPECT_EQ(detail::FastHashOfBytes("", 0u), 0xb5839748u);
   EXPECT_EQ(detail::FastHashOfBytes("a", 0u), 0x439b3c1cu);
@@ -183,7 +183,7 @@ TEST(KuduTest, HashesOfKudu) {
   EXPECT_EQ(detail::FastHashOfBytes("0123456789abcdefXYZ", 3735928559u), 0x365bb230u);
 }
 
-// What BlockBloomFilter::MinLogSpace of Kudu gave, or 6 where that is less.
+// Results of BlockBloomFilter::MinLogSpace of Kudu, but at least 6.
 TEST(KuduTest, SizesOfKudu) {
   const auto expect = [](uint64_t capacity, double fpr, uint32_t log) {
     const KuduBlockBloomFilter filter(KuduType::kInt64, {.capacity = capacity, .fpr = fpr});
@@ -356,7 +356,7 @@ TEST(KuduTest, EveryFormOfKeys) {
   const std::vector<int32_t> ints = {-5, 0, 7};
   const std::vector<int64_t> longs = {-5, 0, 7};
   EXPECT_EQ(of(KuduType::kInt32, ints), of(KuduType::kInt32, longs));
-  // Cells of types that have no name here.
+  // Cells of types that KuduType does not name.
   EXPECT_EQ(of(text, FixedColumn{reinterpret_cast<const char*>(ints.data()), 4, 3}),
             of(KuduType::kInt32, ints));
 }

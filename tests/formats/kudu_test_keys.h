@@ -45,7 +45,7 @@ struct KuduTestKeys {
   }
 
   Keys keys() const { return strings.empty() ? Keys(integers) : Keys(strings); }
-  // Calls visit(key) with one.
+  // Calls visit(key) with key i.
   template <typename Visit>
   auto Visit1(size_t i, const Visit& visit) const {
     return strings.empty() ? visit(static_cast<uint64_t>(integers[i]))

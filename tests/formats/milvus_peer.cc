@@ -1,4 +1,5 @@
-// Our side of milvus_peer.py: filters of its keys, and answers of its filters.
+// The counterpart of milvus_peer.py in this library: filters of its keys, and answers of its
+// filters.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -49,7 +50,7 @@ void Make(const fs::path& folder, const std::string& name, double rate, const ta
             static_cast<std::streamsize>(bytes.size()));
 }
 
-// Asks a copy and the bytes where they are, which agree.
+// Queries a copy and a view of the bytes, which must agree.
 bool Ask(const fs::path& folder, const std::string& name, const tamis::Keys& keys) {
   const fs::path path = folder / (name + ".mbf1");
   const tamis::SplitBlockBloomFilter filter = tamis::milvus::Load(path);

@@ -1,10 +1,10 @@
-"""Membership filters beside the builder of pymilvus: 10^5 keys, inserted there and here, make the same
-bytes, and 10^6 keys get the answers here that the bits, read by Python, say.
+"""Compares membership filters with the builder of pymilvus. 10^5 keys, inserted by both, give the same
+bytes. For 10^6 keys, the library gives the same answers as Python code that reads the bits.
 
 Usage: milvus_peer.py FOLDER OUR_PROGRAM
 
-FOLDER is for files, and for a virtual environment, which is kept for the next time. Status 77: this
-machine cannot have pymilvus, or xxhash.
+FOLDER is for files and for a virtual environment, which is kept for the next run. Exits with status 77
+if this machine cannot have pymilvus or xxhash.
 """
 import pathlib
 import shutil
@@ -16,7 +16,7 @@ import venv
 PACKAGES = ["pymilvus>=3.0.2", "xxhash"]
 RATES = ["0.05", "0.005", "0.0001"]
 ASKED = 1_000_000
-CHECKED = 150_000  # of these, beside the answers of Python
+CHECKED = 150_000  # number of these that are compared with the answers of Python
 INSERTED = 100_000
 SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947,
          0x5C6BFB31)
@@ -33,7 +33,7 @@ def fail(problem):
 
 
 def inside_environment(folder):
-    """Starts this again with an interpreter that has the packages, unless it is one."""
+    """Restarts this program with an interpreter that has the packages, if the current one lacks them."""
     try:
         import pymilvus
         import xxhash
@@ -68,7 +68,7 @@ def text(i):
 
 
 def answers(blob, digests):
-    """Whether each digest is in, by the description of the format."""
+    """Yields whether each digest is in the filter, by the description of the format."""
     (count,) = struct.unpack_from("<I", blob, 24)
     words = struct.unpack_from(f"<{8 * count}I", blob, 32)
     for h in digests:

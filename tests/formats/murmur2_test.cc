@@ -13,7 +13,7 @@ struct Vector {
   uint32_t hash32;
 };
 
-// Made with deps/murmur2/MurmurHash2.c of RedisBloom.
+// Computed with deps/murmur2/MurmurHash2.c of RedisBloom.
 constexpr Vector kVectors[] = {
     {"", 0x1AB11EA5A7B2C56E, 0x106E08D9},
     {"a", 0x4292CEE227B9150A, 0xA2D0B27C},

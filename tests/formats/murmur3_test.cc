@@ -17,9 +17,9 @@ std::string Digest(const Hash128& hash) {
   return {bytes, sizeof(bytes)};
 }
 
-// The verification value of Appleby's smhasher (KeysetTest.cpp, VerificationTest; main.cpp has it
-// for "Murmur3F"): the hashes of the keys {}, {0}, {0, 1} ... up to 255 bytes, that of n bytes with
-// the seed 256 - n, hashed together; the first four bytes.
+// The verification value of Appleby's smhasher (KeysetTest.cpp, VerificationTest; "Murmur3F" in
+// main.cpp). The keys are {}, {0}, {0, 1} ... up to 255 bytes, and the key of n bytes has the seed
+// 256 - n. The value is the first four bytes of the hash of all their hashes.
 TEST(Murmur3Test, VerificationValueOfSmhasher) {
   std::string key, hashes;
   for (uint32_t n = 0; n < 256; ++n) {

@@ -1,4 +1,4 @@
-// How long lookups take here, as the Java programs beside which this stands measure theirs.
+// Measures lookups in the same way as the Java programs with which these tests compare.
 #ifndef TAMIS_TESTS_FORMATS_PEER_TIMING_H_
 #define TAMIS_TESTS_FORMATS_PEER_TIMING_H_
 
@@ -22,7 +22,7 @@ void TimeLookups(const std::string& name, size_t capacity, const F& filter, cons
   double best = std::numeric_limits<double>::max();
   size_t found = 0;
   for (int round = 0; round < 7; ++round) {
-    const std::clock_t begin = std::clock();  // of the processor: other work is no part of it
+    const std::clock_t begin = std::clock();  // processor time, which excludes other processes
     found = filter.Contains(keys, Bitmap(bits));
     const auto seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     best = std::min(best, 1e9 * seconds / static_cast<double>(keys.size()));

@@ -17,8 +17,8 @@
 
 namespace tamis::redis_bloom_test {
 
-// The definition, bit by bit, of a chain whose links have the sizes of a filter; the hash has tests
-// of its own.
+// A model of a chain that follows the definition bit by bit, with links of the sizes of a filter.
+// The hash has its own tests.
 class Model {
  public:
   Model(bool hash32, uint32_t num_hashes) : hash32_(hash32), num_hashes_(num_hashes) {}
@@ -142,7 +142,7 @@ TEST(RedisBloomTest, RateIsWhatWasAskedFor) {
     const size_t n = 400000;
     const double expected = filter.expected_fpr();
     const auto found = static_cast<double>(filter.Count(RandomKeys(n, 2))) / n;
-    EXPECT_LT(expected, 1.05 * rate);  // of 6 links, whose hashes are rounded up
+    EXPECT_LT(expected, 1.05 * rate);  // for 6 links, whose numbers of hashes are rounded up
     EXPECT_NEAR(found, expected, 5 * std::sqrt(expected / n) + 0.05 * expected);
   }
 }
@@ -176,7 +176,7 @@ TEST(RedisBloomTest, OptionsOutOfRange) {
   refused({.capacity = (uint64_t{1} << 30) + 1});
   refused({.capacity = ~uint64_t{0}});
   for (const double rate : {0.0, -0.1, 1.0, 2.0, std::nan("")}) refused({.error_rate = rate});
-  refused({.error_rate = std::numeric_limits<double>::denorm_min()});  // half of it is 0
+  refused({.error_rate = std::numeric_limits<double>::denorm_min()});  // half of this is 0
   refused({.expansion = 32769});
   EXPECT_EQ(RedisBloomFilter({.expansion = 32768}).expansion(), 32768u);
   EXPECT_EQ(RedisBloomFilter({.error_rate = 1e-323, .non_scaling = true}).link(0).num_hashes,
@@ -205,7 +205,7 @@ TEST(RedisBloomTest, MergeIsTheUnion) {
   EXPECT_EQ(a.Count(first), first.size());
   EXPECT_EQ(a.Count(second), second.size());
   EXPECT_EQ(a.size(), size);
-  // What is written is read, so the sizes of the links add up.
+  // The written dump is read, so the sizes of the links add up.
   EXPECT_EQ(RedisBloomFilter::FromChunks(a.ToChunks()).size(), size);
 
   const std::vector<RedisChunk> before = a.ToChunks();

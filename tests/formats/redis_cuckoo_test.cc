@@ -30,8 +30,8 @@ std::vector<RedisCuckooOptions> Shapes() {
   };
 }
 
-// Every fingerprint is in one of its two buckets, there are size() of them, and the first layer
-// has what the definition says.
+// Every fingerprint is in one of its two buckets, there are size() fingerprints, and the first
+// layer matches the definition.
 TEST(RedisCuckooTest, FingerprintsAreThoseOfTheDefinition) {
   RedisCuckooFilter filter({.capacity = 64, .bucket_size = 4});
   ASSERT_EQ(filter.num_buckets(0), 16u);
@@ -100,7 +100,7 @@ TEST(RedisCuckooTest, BulkIsOneByOne) {
   }
 }
 
-// No key is lost that is in, however often others come and go.
+// No inserted key is lost, however often other keys come and go.
 TEST(RedisCuckooTest, KeysThatAreInAreFound) {
   for (const RedisCuckooOptions& options : Shapes()) {
     if (options.expansion == 0) continue;
@@ -162,7 +162,7 @@ TEST(RedisCuckooTest, FullOnes) {
   EXPECT_FALSE(limited.Insert("another"));
   EXPECT_FALSE(limited.InsertIfAbsent("another"));
   EXPECT_EQ(limited.ToChunks(), before);
-  // The server of a dump may have another limit.
+  // The server that loads the dump may have another limit.
   auto again = RedisCuckooFilter::FromChunks(before, {.max_expansions = 4});
   EXPECT_TRUE(again.Insert("another"));
 }
@@ -178,7 +178,7 @@ TEST(RedisCuckooTest, TheExpectedRateIsTheMeasuredOne) {
       const size_t asked = 100'000;
       const auto found =
           static_cast<double>(filter.Count(RedisTestKeys(1'000'000, 1'000'000 + asked)));
-      // Five standard deviations, and what buckets that are one and the same make.
+      // Five standard deviations, plus the effect of keys with two equal buckets.
       EXPECT_NEAR(found / asked, rate, 5 * std::sqrt(rate / asked) + 0.02 * rate);
     }
   }

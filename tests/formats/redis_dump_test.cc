@@ -1,4 +1,4 @@
-// Dumps of RedisBloom: golden files that its own sources wrote, and damaged ones.
+// Dumps of RedisBloom: golden files that its own sources wrote, and damaged files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Bytes Written(const Filter& filter) {
   return chars;
 }
 
-// The chunks of a file, by the definition of one.
+// Parses the chunks of a file by the definition.
 std::vector<RedisChunk> ChunksOf(const Bytes& file) {
   std::vector<RedisChunk> chunks;
   for (size_t at = 0; at < file.size();) {
@@ -69,10 +69,10 @@ struct BloomFormat {
   using Recipe = RedisBloomRecipe;
   static std::span<const Recipe> Recipes() { return kRedisBloomRecipes; }
   static constexpr size_t kHeader = 20;
-  // Of several parts.
+  // A filter with several parts.
   static constexpr const char* kGrown = "bf_growing";
 
-  // Options cannot make those with a number of bits in place of a capacity.
+  // Options cannot create filters with a number of bits instead of a capacity.
   static bool CanMake(const Recipe& recipe) { return (recipe.flags & 2) == 0; }
   static Filter Make(const Recipe& recipe) {
     return Filter({.capacity = recipe.capacity,
@@ -85,14 +85,14 @@ struct BloomFormat {
   static void Erase(Filter&, uint64_t) {}
   static uint64_t Erased(const Recipe&) { return 0; }
   static uint64_t Left(const Recipe& recipe, const Filter& filter) {
-    // What was there when it came was not inserted, and is in.
+    // Keys that were false positives when they came were not inserted, but are found.
     EXPECT_LE(filter.size(), recipe.inserted);
     return recipe.inserted;
   }
-  // Whatever a damaged filter is, it can be asked and changed.
+  // Any damaged filter can be queried and changed.
   static void Use(Filter& filter, const std::vector<std::string>& keys) {
     ASSERT_LE(filter.Count(keys), keys.size());
-    // With an expansion of 2^32 - 1 the machine has no room for the next link, or just enough.
+    // With an expansion of 2^32 - 1, the machine has no memory for the next link, or barely enough.
     if (filter.link(filter.num_links() - 1).capacity > 10000 || filter.expansion() > 10) return;
     try {
       filter.Insert(keys);
@@ -127,7 +127,7 @@ struct CuckooFormat {
   }
   static void Use(Filter& filter, const std::vector<std::string>& keys) {
     ASSERT_LE(filter.Count(keys), keys.size());
-    // Which only take long.
+    // These filters only take long.
     if (filter.bytes() > 10000 || filter.expansion() > 10 || filter.max_iterations() > 1000) return;
     const size_t inserted = filter.Insert(keys);
     ASSERT_GE(filter.Count(keys), inserted);
@@ -178,7 +178,7 @@ TYPED_TEST(RedisDumpTest, EachGoldenFileIsRead) {
   }
 }
 
-// As ToBytes has it, without a copy of what is large.
+// The pieces equal ToBytes, without a copy of large parts.
 TYPED_TEST(RedisDumpTest, PiecesAreTheFile) {
   for (const auto& recipe : TypeParam::Recipes()) {
     SCOPED_TRACE(recipe.name);
@@ -233,7 +233,7 @@ TYPED_TEST(RedisDumpTest, PartsAreThoseOfTheChunks) {
   for (const auto& recipe : TypeParam::Recipes()) {
     SCOPED_TRACE(recipe.name);
     const std::vector<RedisChunk> chunks = ChunksOf(RedisGolden(recipe.name));
-    std::vector<uint64_t> sizes;  // below 16 MiB each
+    std::vector<uint64_t> sizes;  // each below 16 MiB
     for (size_t i = 1; i < chunks.size(); ++i) sizes.push_back(chunks[i].bytes.size());
     EXPECT_EQ(Filter::PartsOfHeader(chunks[0].bytes), sizes);
     for (size_t n = 0; n < chunks[0].bytes.size(); ++n) {
@@ -257,7 +257,7 @@ TEST(RedisBloomDumpTest, GrownHeaders) {
       EXPECT_EQ(RedisBloomFilter::HasGrown(headers[i], headers[j]), j >= i) << i << " " << j;
     }
   }
-  // Of other links, flags or growth.
+  // Headers with other links, flags or growth.
   for (const RedisBloomOptions& options :
        {RedisBloomOptions{.capacity = 11}, RedisBloomOptions{.capacity = 10, .error_rate = 0.02},
         RedisBloomOptions{.capacity = 10, .expansion = 3},
@@ -294,7 +294,7 @@ void ExpectRefused(const Bytes& bytes, const std::string& check, uint64_t at,
   }
 }
 
-// The golden file with a value in the place of other bytes.
+// The golden file with some bytes replaced by a value.
 template <typename T>
 Bytes With(Bytes bytes, size_t at, T value) {
   std::memcpy(&bytes[at], &value, sizeof(value));
@@ -328,7 +328,7 @@ TYPED_TEST(RedisDumpTest, ChunksThatAreNoDump) {
   for (const int64_t iterator : {INT64_MIN, int64_t{0}, int64_t{1}, INT64_MAX}) {
     ExpectRefused<Filter>(With(golden, second, iterator), "iterator", second);
   }
-  // Before anything is allocated.
+  // Refused before anything is allocated.
   ExpectRefused<Filter>(With(golden, 8, ~uint64_t{0}), "file length", golden.size());
   ExpectRefused<Filter>(With(golden, second + 8, uint64_t{1} << 62), "file length", golden.size());
 
@@ -346,18 +346,18 @@ TYPED_TEST(RedisDumpTest, ChunksThatAreNoDump) {
   other.insert(other.begin() + 1, {1, {}});
   ExpectRefused<Filter>(FileOf(other), "chunk length", second + 8);
   ExpectRefused<Filter>(FileOf({{0, {}}}), "chunk length", 8);
-  // A byte of the second part in the chunk of the first.
+  // The chunk of the first part has a byte of the second part.
   other = chunks;
   other[1].iterator += 1;
   other[1].bytes.push_back(other[2].bytes.front());
   other[2].bytes.erase(other[2].bytes.begin());
   ExpectRefused<Filter>(FileOf(other), "chunk length", second + 8);
-  // A byte more at the end.
+  // One more byte at the end.
   other = chunks;
   other.back().iterator += 1;
   other.back().bytes.push_back(std::byte{1});
   ExpectRefused<Filter>(FileOf(other), "chunks", golden.size() + 1);
-  // A header that is too short for any.
+  // A header that is too short for any filter.
   other = chunks;
   other[0].bytes.resize(19);
   ExpectRefused<Filter>(FileOf(other), "header length", kFrame + 19);
@@ -369,7 +369,7 @@ TYPED_TEST(RedisDumpTest, ChunksThatAreNoDump) {
   }
 }
 
-// A dump of links of one byte each, which are full.
+// A dump of full links of one byte each.
 Bytes ManyLinks(uint32_t links) {
   std::vector<std::byte> header;
   const auto put = [&](auto value) {
@@ -395,7 +395,7 @@ Bytes ManyLinks(uint32_t links) {
   return FileOf(chunks);
 }
 
-// As every key asks all of them.
+// Links are limited because every key is looked up in all of them.
 TEST(RedisBloomDumpTest, MoreLinksThanThereAreErrorRates) {
   constexpr uint32_t kMost = RedisBloomFilter::kMaxLinks;
   auto filter = RedisBloomFilter::FromBytes(AsBytes(ManyLinks(kMost)));
@@ -405,7 +405,7 @@ TEST(RedisBloomDumpTest, MoreLinksThanThereAreErrorRates) {
   ExpectRefused<RedisBloomFilter>(ManyLinks(kMost + 1), "links", kFrame + 8);
   ExpectRefused<RedisBloomFilter>(ManyLinks(100'000), "links", kFrame + 8);
 
-  // The most that a filter can have: as the least capacity and the highest rate make them.
+  // The largest number of links of a new filter: the least capacity and the highest rate.
   RedisBloomFilter most({.capacity = 1, .error_rate = 0.99, .expansion = 1});
   uint64_t key = 0;
   ExpectError(
@@ -419,7 +419,7 @@ TEST(RedisBloomDumpTest, MoreLinksThanThereAreErrorRates) {
 }
 
 // With ENTS_IS_BITS the next link would have 2^(capacity * expansion) bits: a file of a hundred
-// bytes would take any memory.
+// bytes would take any amount of memory.
 TEST(RedisBloomDumpTest, CapacitiesThatAreLogarithmsDoNotGrow) {
   Bytes bytes = RedisGolden("bf_log2_bits");
   const size_t expansion_at = kFrame + 16;
@@ -468,8 +468,8 @@ TEST(RedisBloomDumpTest, DamagedHeaders) {
     expect(link + 52, uint8_t{64}, "log2 of the bits");
     expect(link + 52, uint8_t{63}, "log2 of the bits");
   }
-  expect(20 + 53 + 16, ~uint64_t{0}, "size");  // with those before it
-  // 1 PiB, before anything is allocated.
+  expect(20 + 53 + 16, ~uint64_t{0}, "size");  // with the sizes before it
+  // 1 PiB, refused before anything is allocated.
   Bytes large = With(golden, kFrame + 20, uint64_t{1} << 50);
   large = With(large, kFrame + 28, uint64_t{1} << 53);
   ExpectRefused<RedisBloomFilter>(large, "chunks", golden.size());
@@ -496,7 +496,7 @@ TEST(RedisCuckooDumpTest, DamagedHeaders) {
   ExpectRefused<RedisCuckooFilter>(With(golden, kFrame + 36, uint16_t{0}), "layers", kFrame + 24);
   ExpectRefused<RedisCuckooFilter>(With(golden, kFrame + 8, uint64_t{1} << 50), "chunks",
                                    golden.size());
-  // 2^55 buckets of 255 are more than 2^62 bytes, and do not wrap around.
+  // 2^55 buckets of 255 slots are more than 2^62 bytes. The product must not wrap around.
   Bytes large = With(RedisGolden("cf_default"), kFrame + 8, uint64_t{1} << 55);
   large = With(large, kFrame + 32, uint16_t{255});
   ExpectRefused<RedisCuckooFilter>(large, "chunks", large.size());
@@ -530,7 +530,7 @@ Bytes Mutated(Bytes bytes, size_t header, Random& random) {
       case 4:
         bytes.insert(place, random.Below(17), static_cast<char>(random()));
         break;
-      default:  // of the bits or fingerprints
+      default:  // in the bits or fingerprints
         if (bytes.size() > 2 * kFrame + header) {
           const size_t behind = 2 * kFrame + header;
           bytes[behind + random.Below(bytes.size() - behind)] = static_cast<char>(random());
@@ -540,7 +540,7 @@ Bytes Mutated(Bytes bytes, size_t header, Random& random) {
   return bytes;
 }
 
-// kMutations of each golden file.
+// Tests kMutations of each golden file.
 TYPED_TEST(RedisDumpTest, MutationsAreAnErrorOrAFilter) {
   using Filter = typename TypeParam::Filter;
   const std::vector<std::string> keys = RedisTestKeys(0, 20);
@@ -555,7 +555,7 @@ TYPED_TEST(RedisDumpTest, MutationsAreAnErrorOrAFilter) {
         auto filter = Filter::FromBytes(AsBytes(bytes));
         ++accepted;
         Bytes written = Written(filter);
-        // With the last reply, which 16 zeros are.
+        // Adds the last reply, 16 zeros, if the input had it.
         if (written.size() < bytes.size()) written.resize(written.size() + kFrame);
         ASSERT_EQ(written, bytes);
         TypeParam::Use(filter, keys);

@@ -1,4 +1,4 @@
-// What made the golden files of RedisBloom, and the keys in them, by number.
+// The recipes of the golden files of RedisBloom, and the keys in them, by number.
 #ifndef TAMIS_TESTS_FORMATS_REDIS_TEST_RECIPES_H_
 #define TAMIS_TESTS_FORMATS_REDIS_TEST_RECIPES_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis {
 
-// A decimal number, or up to 40 bytes of any value.
+// A decimal number, or up to 40 bytes with any values.
 inline std::string RedisTestKey(uint64_t i) {
   if (i % 3 == 0) return std::to_string(i * 7919);
   std::string bytes;
@@ -25,8 +25,8 @@ inline std::vector<std::string> RedisTestKeys(uint64_t begin, uint64_t end) {
   return keys;
 }
 
-// Keys [0, inserted) in a filter of these options of RedisBloom: 1 NOROUND, 2 ENTS_IS_BITS,
-// 4 FORCE64, 8 NO_SCALING.
+// Keys [0, inserted) in a filter with these flags of RedisBloom: 1 NOROUND, 2 ENTS_IS_BITS, 4
+// FORCE64, 8 NO_SCALING.
 struct RedisBloomRecipe {
   const char* name;
   uint64_t capacity;
@@ -46,10 +46,10 @@ inline constexpr RedisBloomRecipe kRedisBloomRecipes[] = {
     {"bf_power_of_two", 20, 0.01, 4, 2, 90},
     {"bf_hash32", 20, 0.01, 0, 2, 90},
     {"bf_hash32_exact", 20, 0.01, 1, 2, 60},
-    {"bf_log2_bits", 9, 0.01, 6, 2, 40},  // which no command makes any more
+    {"bf_log2_bits", 9, 0.01, 6, 2, 40},  // no current command makes such filters
 };
 
-// Keys [0, inserted), of which then [0, erased) are erased. What is refused is left out.
+// Keys [0, inserted). Keys [0, erased) are then erased. Rejected keys are left out.
 struct RedisCuckooRecipe {
   const char* name;
   uint64_t capacity;

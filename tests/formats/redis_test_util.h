@@ -1,4 +1,4 @@
-// What both filters of RedisBloom must do.
+// Requirements for both filters of RedisBloom.
 #ifndef TAMIS_TESTS_FORMATS_REDIS_TEST_UTIL_H_
 #define TAMIS_TESTS_FORMATS_REDIS_TEST_UTIL_H_
 
@@ -19,7 +19,7 @@
 
 namespace tamis {
 
-// Every output, for keys of which `in` says whether they are in.
+// Tests every output. `in` contains whether each key was inserted.
 template <typename Filter>
 void ExpectRedisOutputs(const Filter& filter, const Keys& keys, const std::vector<bool>& in) {
   const size_t n = in.size();
@@ -48,7 +48,7 @@ void ExpectRedisOutputs(const Filter& filter, const Keys& keys, const std::vecto
   for (size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(rows32[i], rows[i]);
 }
 
-// With nulls, whose views point nowhere.
+// Tests nulls, whose views point nowhere.
 template <typename Filter>
 void ExpectRedisNulls(const Filter& filter, const std::vector<std::string>& keys,
                       std::vector<bool> in) {
@@ -64,7 +64,7 @@ void ExpectRedisNulls(const Filter& filter, const std::vector<std::string>& keys
   ExpectRedisOutputs(filter, Keys(views).WithValidity(validity.data()), in);
 }
 
-// All forms of strings.
+// Tests all layouts of strings.
 template <typename Filter>
 void ExpectRedisForms(const Filter& filter, const std::vector<std::string>& keys,
                       const std::vector<bool>& in) {
@@ -86,7 +86,7 @@ void ExpectRedisForms(const Filter& filter, const std::vector<std::string>& keys
   ExpectRedisOutputs(filter, FixedColumn{text.data(), 5, fixed.size()}, fixed);
 }
 
-// An integer is in as the string that it stands for, and no other.
+// An integer is the same key as the string that represents it, and no other key.
 template <typename Filter, typename Make>
 void ExpectRedisIntegers(const Make& make) {
   const std::vector<uint64_t> keys = {0,
@@ -116,7 +116,7 @@ void ExpectRedisIntegers(const Make& make) {
     EXPECT_EQ(single.ToChunks(), by_string.ToChunks());
     EXPECT_EQ(by_string.Count(keys), keys.size());
     for (const uint64_t key : keys) EXPECT_TRUE(by_string.Contains(key));
-    // 32 bits, by the value widened to 64.
+    // 32-bit integers are widened to 64 bits by value.
     const std::vector<int32_t> small = {0, 7, -1, -1234567};
     const std::vector<uint32_t> positive = {0, 7};
     EXPECT_EQ(by_string.Count(small), small.size());

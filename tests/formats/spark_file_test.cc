@@ -1,4 +1,4 @@
-// Spark's bytes: golden files that it wrote, and damaged ones.
+// Spark's bytes: golden files that Spark wrote, and damaged files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Bytes Written(const SparkBloomFilter& filter) {
   return chars;
 }
 
-// What made a golden file: keys [0, inserted) of each sort, in a filter for so many.
+// The recipe of a golden file: keys [0, inserted) of each sort, in a filter for this many.
 struct Recipe {
   std::string name;
   std::vector<SparkSort> sorts;
@@ -94,7 +94,7 @@ TEST(SparkGoldenTest, EachIsRead) {
   }
 }
 
-// By name a filter has keys of one sort.
+// A filter opened by name has keys of one sort.
 TEST(SparkGoldenTest, EachIsAForeignFilter) {
   for (const SparkVariant& variant : kSparkVariants) {
     const Bytes golden = SparkGolden(SparkTestName("mixed", variant));
@@ -129,7 +129,7 @@ TEST(SparkGoldenTest, EachIsAForeignFilter) {
   }
 }
 
-// Several pieces, the last one short.
+// Tests several pieces, the last one short.
 TEST(SparkFileTest, LargeOnesAreReadAgain) {
   const TemporaryFolder folder;
   for (const SparkVariant& variant : kSparkVariants) {
@@ -198,7 +198,7 @@ TEST(SparkFileTest, DamagedOnes) {
     for (const uint32_t words : {0u, 0x8000'0000u, 0xFFFF'FFFFu}) {
       ExpectRefused(With(golden, words_at, words), "words", words_at);
     }
-    // Before 16 GiB are allocated, or refused.
+    // Refused before 16 GiB are allocated.
     ExpectRefused(With(golden, words_at, 0x7FFF'FFFF), "file length", golden.size());
     ExpectRefused(With(golden, words_at, 4), "file length", golden.size() - 8);
   }
@@ -235,12 +235,12 @@ Bytes Mutated(Bytes bytes, Random& random) {
       case 3:
         bytes.insert(place, random.Below(17), static_cast<char>(random()));
         break;
-      case 4:  // other hashes, and another seed
+      case 4:  // another number of hashes, and another seed
         if (bytes.size() < 16) break;
         bytes = With(bytes, 4, static_cast<uint32_t>(random.Below(60)));
         if (bytes[3] == 2) bytes = With(bytes, 8, static_cast<uint32_t>(random()));
         break;
-      default: {  // whole words more or fewer, with a count that says so
+      default: {  // more or fewer whole words, with a matching count
         if (bytes.size() < 16) break;
         const size_t header = bytes[3] == 1 ? 12 : 16;
         const auto words = static_cast<uint32_t>(1 + random.Below(12));
@@ -254,7 +254,7 @@ Bytes Mutated(Bytes bytes, Random& random) {
 
 class SparkMutationTest : public testing::TestWithParam<Recipe> {};
 
-// kMutations of each golden file.
+// Tests kMutations of each golden file.
 TEST_P(SparkMutationTest, IsAnErrorOrAFilter) {
   const Bytes golden = SparkGolden(GetParam().name);
   const GuavaTestKeys longs = kSparkSorts[0].MakeKeys(20);

@@ -1,4 +1,4 @@
-// Our side of spark_peer.py: what SparkFilters.java does, by this library.
+// The counterpart of SparkFilters.java in this library, for spark_peer.py.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -24,7 +24,7 @@ tamis::SparkOptions OptionsFor(const tamis::SparkVariant& variant, uint64_t capa
   return {.capacity = capacity, .fpr = 0.01, .version = variant.version, .seed = variant.seed};
 }
 
-// Two halves, merged.
+// Makes two halves and merges them.
 void Make(const fs::path& path, const tamis::SparkSort& sort, const tamis::SparkVariant& variant) {
   std::vector<uint8_t> first(kInserted / 8), second(kInserted / 8);
   std::fill_n(first.begin(), first.size() / 2, uint8_t{0xFF});
@@ -48,7 +48,7 @@ void Ask(const fs::path& path, const tamis::SparkSort& sort) {
   out.write(reinterpret_cast<const char*>(bits.data()), kAsked / 8);
 }
 
-// Which filters merge, and to how many bits.
+// Writes which filters can be merged, and their numbers of bits.
 void Merges(const fs::path& path) {
   struct Shape {
     uint64_t capacity, bits;
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
             fs::path(argv[2]) / (tamis::SparkTestName(sort.name, variant) + ".spark");
         if (what == "make") {
           Make(path, sort, variant);
-        } else if (fs::exists(path)) {  // Spark before 4.1 makes those of version 1 alone
+        } else if (fs::exists(path)) {  // Spark before 4.1 writes only version 1
           Ask(path, sort);
         }
       }

@@ -1,12 +1,12 @@
-"""Filters of every sort of key, version and seed beside Spark itself: 10^5 keys, inserted and merged there and
-here, make the same file, and both sides give the same answers for 10^6 keys, of their own file and of the
-other's; and the same filters merge.
+"""Compares filters of every sort of key, version and seed with Spark itself. 10^5 keys, inserted and merged by
+both libraries, give the same file. For 10^6 keys, both libraries give the same answers from either file. Both
+merge the same filters.
 
 Usage: spark_peer.py WORK_FOLDER OUR_PROGRAM JAVA_SOURCE
 
-The status 77 says that there is no JDK, or no Spark. The jars are those of TAMIS_SPARK_JARS, paths of
-spark-sketch_*.jar with colons between them, or that in the package pyspark of this Python. One of Spark 4.1 or
-later has all versions of the filter, an older one version 1.
+Exits with status 77 if the JDK or Spark is missing. The jars are the paths in TAMIS_SPARK_JARS, separated by
+colons (spark-sketch_*.jar), or the jar in the package pyspark of this Python. A jar of Spark 4.1 or later has all
+versions of the filter, and an older jar has version 1.
 """
 import importlib.util
 import os

@@ -20,7 +20,7 @@ std::string Little(uint64_t value) {
   return bytes;
 }
 
-// MurmurHash3_x86_32 as smhasher has it, of whole words and one more for each byte that is left.
+// MurmurHash3_x86_32 of smhasher for whole words, with one more word for each remaining byte.
 uint32_t HashOfModel(const std::string& bytes, uint32_t seed) {
   std::vector<uint32_t> words;
   size_t at = 0;
@@ -48,7 +48,7 @@ uint32_t HashOfModel(const std::string& bytes, uint32_t seed) {
   return h ^ h >> 16;
 }
 
-// The definition, bit by bit.
+// A model that follows the definition bit by bit.
 class Model {
  public:
   Model(SparkVersion version, int32_t seed, uint64_t num_bits, uint32_t num_hashes)
@@ -94,7 +94,7 @@ class Model {
   uint32_t num_hashes_;
 };
 
-// Integers or strings, and the bytes that are hashed for them.
+// Integers or strings, and the bytes from which their hashes are computed.
 struct ModelKeys {
   std::vector<int64_t> integers;
   std::vector<std::string> strings;
@@ -165,7 +165,7 @@ TEST(SparkTest, IsTheModel) {
       const bool changed = keys.Visit1(i, [&](auto key) { return filter.Insert(key); });
       ASSERT_EQ(changed, model.Insert(keys.bytes[i]));
     }
-    // Some twice, and some null.
+    // Some keys twice, and some null.
     std::vector<uint8_t> valid(keys.bytes.size() / 8 + 2);
     for (uint8_t& byte : valid) byte = static_cast<uint8_t>(random() | random());
     const Keys some = keys.keys().WithValidity(valid.data(), 3);
@@ -196,7 +196,7 @@ TEST(SparkTest, IsTheModel) {
   }
 }
 
-// Spark 4.3 printed these hashes: Murmur3_x86_32.hashUnsafeBytes.
+// Hashes that Spark 4.3 printed: Murmur3_x86_32.hashUnsafeBytes.
 TEST(SparkTest, HashesOfSpark) {
   constexpr uint32_t kSeed = 0xDEADBEEF;
   const auto of = [](const char* bytes, size_t n, uint32_t seed) {
@@ -243,7 +243,7 @@ TEST(SparkTest, HashesOfSpark) {
   EXPECT_EQ(detail::SparkHash(uint64_t{0x0123456789ABCDEF}, kSeed), 0x0D9870A4);
 }
 
-// Of whole words it is MurmurHash3_x86_32, and a long is its bytes.
+// For whole words, the hash is MurmurHash3_x86_32. A long is hashed as its bytes.
 TEST(SparkTest, LongsAreTheirBytes) {
   Random random(5);
   for (int i = 0; i < 1000; ++i) {
@@ -274,7 +274,7 @@ TEST(SparkTest, LargeFilters) {
   }
 }
 
-// What Spark 3.5 and 4.3 make, as they printed it.
+// Sizes that Spark 3.5 and 4.3 printed.
 TEST(SparkTest, SizesOfSpark) {
   const auto expect = [](const SparkOptions& options, uint64_t words, uint32_t hashes) {
     const SparkBloomFilter filter(options);
@@ -370,7 +370,7 @@ TEST(SparkTest, OptionsOutOfRange) {
   refused("so many bits", {.capacity = 1, .num_bits = ~uint64_t{0}});
   refused("needs num_bits", {.num_hashes = 3});
   refused("of 64 bits cannot have 45 hashes; allowed: [1, 44]", {.num_bits = 64, .num_hashes = 45});
-  // Spark makes one hash here, as the number does not fit an int.
+  // Spark makes one hash in this case, because the number does not fit an int.
   refused("2772588722 hashes; allowed: [1, 2147483647]",
           {.capacity = 1, .num_bits = 4'000'000'000});
   refused("not by both", {.capacity = 10, .num_bits = 64, .num_hashes = 3});
@@ -483,7 +483,8 @@ TEST(SparkTest, MovedFrom) {
   read_only([&] { filter.Merge(other); });
   filter = std::move(other);
   EXPECT_TRUE(filter.Contains(uint64_t{1}));
-  // What is written of one is read, though it had more hashes than so few bits can have.
+  // A moved-from filter can be written and read, although it had more hashes than valid for so few
+  // bits.
   SparkBloomFilter slow({.capacity = 1, .num_bits = 100000});
   EXPECT_GT(slow.num_hashes(), SparkBloomFilter::MaxHashes(512));
   const SparkBloomFilter constructed = std::move(slow);

@@ -12,7 +12,7 @@
 
 namespace tamis {
 
-// A sort of keys in Java; they are the same as for Guava.
+// A sort of keys in Java. The keys are the same as for Guava.
 struct SparkSort {
   const char* name;
   GuavaFunnel funnel;
@@ -24,7 +24,7 @@ inline constexpr SparkSort kSparkSorts[] = {{"long", GuavaFunnel::kLong},
                                             {"string", GuavaFunnel::kUtf8},
                                             {"binary", GuavaFunnel::kBytes}};
 
-// A version and its seed, as the names of files have them.
+// A version and its seed, as in the names of files.
 struct SparkVariant {
   const char* name;
   SparkVersion version;

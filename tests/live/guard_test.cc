@@ -513,8 +513,7 @@ TEST_F(GuardTest, ARebuildWaitsForTheCommit) {
   EXPECT_EQ(Get(kAbsent), Found(kAbsent * 10));
 }
 
-// A missing, damaged or old file blocks no request: every answer is the same as that of the
-// database.
+// A missing, damaged or old file blocks no request: every answer equals the answer of the database.
 TEST(GuardedFileTest, EveryRequestIsAnsweredWhateverBecomesOfTheFile) {
   const TemporaryFolder folder;
   const auto path = folder / "keys.tamis";

@@ -1,4 +1,4 @@
-// The filters of RedisBloom's own sources, as its commands use them.
+// The filters in the sources of RedisBloom, used as in its commands.
 #ifndef TAMIS_TESTS_FORMATS_REDIS_BLOOM_PEER_FILTERS_H_
 #define TAMIS_TESTS_FORMATS_REDIS_BLOOM_PEER_FILTERS_H_
 
@@ -12,7 +12,7 @@
 #include "tamis/formats/redis_dump.h"
 #include "tests/formats/redis_test_recipes.h"
 
-// Theirs, in C: a parameter is called `template` there.
+// C headers of RedisBloom, with a parameter called `template`.
 #include <cstdlib>
 
 #include "bloom/bloom.h"
@@ -41,7 +41,7 @@ class PeerBloom {
     chain_ = SB_NewChain(recipe.capacity, std::min(recipe.error_rate, 0.25), recipe.flags,
                          recipe.growth, &error);
   }
-  // BF.LOADCHUNK of all. Not ok() if one is refused.
+  // BF.LOADCHUNK of all chunks. Not ok() if RedisBloom refuses one.
   explicit PeerBloom(std::span<const RedisChunk> chunks) {
     for (const RedisChunk& chunk : chunks) {
       const char* message = nullptr;
@@ -61,7 +61,7 @@ class PeerBloom {
   ~PeerBloom() { SBChain_Free(chain_); }
 
   bool ok() const { return chain_ != nullptr; }
-  // 1 for a new key, 0 for one that was there; below 0 for errors.
+  // Returns 1 for a new key, 0 for a known key, and a negative number for errors.
   int Add(std::string_view key) { return SBChain_Add(chain_, key.data(), key.size()); }
   bool Check(std::string_view key) const {
     return SBChain_Check(chain_, key.data(), key.size()) != 0;
@@ -91,7 +91,7 @@ class PeerCuckoo {
     ok_ = CuckooFilter_Init(&filter_, recipe.capacity, recipe.bucket_size, recipe.max_iterations,
                             recipe.expansion) == 0;
   }
-  // CF.LOADCHUNK of all.
+  // CF.LOADCHUNK of all chunks.
   PeerCuckoo(std::span<const RedisChunk> chunks, uint32_t max_expansions)
       : max_expansions_(max_expansions) {
     if (chunks.empty() || chunks.front().bytes.size() != sizeof(CFHeader)) return;
@@ -124,7 +124,7 @@ class PeerCuckoo {
   bool Exists(std::string_view key) const { return CuckooFilter_Check(&filter_, Hash(key)) != 0; }
   uint64_t Count(std::string_view key) const { return CuckooFilter_Count(&filter_, Hash(key)); }
   void Compact() { CuckooFilter_Compact(&filter_, true); }
-  // Of a filter without keys, what goes into the append-only file.
+  // For a filter without keys, returns the chunks for the append-only file.
   std::vector<RedisChunk> ScanDump() const {
     std::vector<RedisChunk> chunks;
     const CFHeader header = fillCFHeader(&filter_);

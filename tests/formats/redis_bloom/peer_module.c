@@ -1,4 +1,4 @@
-// The module that the filters of RedisBloom believe to be in: its memory and its settings.
+// Replaces the module around RedisBloom's filters: its memory and its settings.
 #include <stdlib.h>
 
 #include "config.h"
@@ -10,7 +10,7 @@ void* (*RedisModule_Realloc)(void* memory, size_t bytes) = realloc;
 void (*RedisModule_Free)(void* memory) = free;
 const char* (*RedisModule_StringPtrLen)(const RedisModuleString* string, size_t* length) = 0;
 
-// The ranges that are checked when a header is loaded, and where they begin.
+// The ranges that are checked when a header is loaded, and their lower bounds.
 RM_Config rm_config = {
     .cf_bucket_size = {.value = 2, .min = 1, .max = 255},
     .cf_max_iterations = {.value = 20, .min = 1, .max = 65535},

@@ -1,4 +1,5 @@
-// Beside the sources of RedisBloom: makes the golden files, and compares answers, bytes and speed.
+// Compares with the sources of RedisBloom: makes the golden files, and compares answers, bytes and
+// speed.
 //   redis_bloom_peer golden FOLDER
 //   redis_bloom_peer compare ROUNDS [SEED]
 //   redis_bloom_peer speed KEYS
@@ -56,7 +57,7 @@ int MakeGolden(const std::filesystem::path& folder) {
   return 0;
 }
 
-// What is added of ours is what is added of theirs; the rest of the flags cannot be chosen here.
+// Options of this library for the same filter as RedisBloom's. Other flags cannot be chosen here.
 RedisBloomOptions OptionsOf(const RedisBloomRecipe& recipe) {
   return {.capacity = recipe.capacity,
           .error_rate = recipe.error_rate,
@@ -66,7 +67,7 @@ RedisBloomOptions OptionsOf(const RedisBloomRecipe& recipe) {
           .hash32 = (recipe.flags & 4) == 0};
 }
 
-// 1, 0, or below 0 for an error.
+// Returns 1 or 0, or a negative number for an error.
 int AddTo(RedisBloomFilter& filter, std::string_view key) {
   try {
     return filter.Insert(key) ? 1 : 0;
@@ -112,7 +113,7 @@ void CompareBloom(Random& random) {
   Require(reloaded.ok(), "BF.LOADCHUNK");
   UseBloom(loaded, reloaded, 1 + random.Below(500), random);
 
-  // What is read here, damaged, is also read there, and the same.
+  // If this library reads a damaged dump, RedisBloom reads it too, with the same result.
   for (int i = 0; i < 20; ++i) {
     std::vector<RedisChunk> damaged = dump;
     std::vector<std::byte>& bytes = damaged[random.Below(std::min<size_t>(2, dump.size()))].bytes;
@@ -123,7 +124,7 @@ void CompareBloom(Random& random) {
       auto mine = RedisBloomFilter::FromChunks(damaged);
       PeerBloom other(damaged);
       Require(other.ok(), "BF.LOADCHUNK of a damaged dump");
-      // A capacity or an expansion that would let either allocate without end.
+      // Otherwise the capacity or expansion could make both allocate without end.
       const bool small = mine.link(mine.num_links() - 1).capacity < 1000 && mine.expansion() < 10;
       if (small) UseBloom(mine, other, 50, random);
     } catch (const FormatError&) {
@@ -238,8 +239,8 @@ int Compare(uint64_t rounds, uint64_t seed) {
   return 0;
 }
 
-// Nanoseconds of this thread for one key, the best of five runs of each, which take turns. Both
-// have to find as many.
+// Measures nanoseconds per key on this thread, the best of five alternating runs of each. Both must
+// find the same number of keys.
 template <typename Theirs, typename Ours>
 void TakeTurns(const char* filter, const char* what, size_t keys, const Theirs& theirs,
                const Ours& ours) {
@@ -259,8 +260,8 @@ void TakeTurns(const char* filter, const char* what, size_t keys, const Theirs& 
   std::fflush(stdout);
 }
 
-// Lookups of n keys, half of which are in, in one thread: theirs one after the other, as BF.MEXISTS
-// asks them, ours in bulk.
+// Queries n keys, half of which were inserted, on one thread: RedisBloom one by one, like
+// BF.MEXISTS, and this library in bulk.
 template <typename Theirs, typename MakeTheirs, typename LoadOurs>
 void Speed(const char* name, size_t n, const MakeTheirs& make, const LoadOurs& load,
            bool (Theirs::*ask)(std::string_view) const) {

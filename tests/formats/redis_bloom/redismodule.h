@@ -1,5 +1,5 @@
-// What the sources of RedisBloom's filters need of the API of modules, without a server:
-// redis_bloom_peer compiles them with this in place of Redis' own header.
+// The parts of the module API that the sources of RedisBloom's filters need, without a server.
+// redis_bloom_peer compiles them with this header instead of Redis' own.
 #ifndef TAMIS_TESTS_FORMATS_REDIS_BLOOM_REDISMODULE_H_
 #define TAMIS_TESTS_FORMATS_REDIS_BLOOM_REDISMODULE_H_
 
