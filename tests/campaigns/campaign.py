@@ -1,7 +1,7 @@
-"""What the campaigns share: jobs of the command that change a file, ways to run them, and results.
+"""Shared code of the campaigns: jobs of the command that change a file, ways to run them, and results.
 
-A result is one line, and with --record also a row of results.json, of which table.py makes the table
-in docs/campaigns.md.
+A result is one line. With --record it is also a row of results.json, from which table.py makes the
+table in docs/campaigns.md.
 """
 import argparse
 import atexit
@@ -27,19 +27,19 @@ TIMEOUT_S = 60
 
 
 class Job:
-    """A command line of tamis in a folder of its own, and the file that it makes or replaces."""
+    """A command line of tamis in a separate folder, and the file that it makes or replaces."""
 
     def __init__(self, name, target, arguments, setup=(), answers=False, repeats=True, files=None,
                  links=None, needs=None, redis=False):
         self.name = name
         self.target = target  # None: changes nothing
         self.arguments = arguments.split()
-        self.setup = setup  # command lines that make what it needs
-        self.answers = answers  # whether standard output is what matters
-        self.repeats = repeats  # whether it gives the same file once it is done
-        self.files = files or {}  # what else it needs, by name
-        self.links = links or {}  # to what, by name
-        self.needs = needs  # a command line that does nothing, where tamis was built without it
+        self.setup = setup  # command lines that make its input
+        self.answers = answers  # whether standard output is its result
+        self.repeats = repeats  # whether a repetition gives the same file
+        self.files = files or {}  # other input files, by name
+        self.links = links or {}  # targets of links, by name
+        self.needs = needs  # a command line that fails if tamis was built without a needed part
         self.redis = redis  # needs a server
 
 
@@ -54,7 +54,7 @@ PARQUET = "parquet info a.parquet"
 ADDED = "-q --replace --force --column id a.parquet"
 ON_REDIS = ("redis create -q --name seen --capacity 2000", "redis insert -q --name seen half")
 
-# All that replace a file, some with a report (JSON, or a line), then what only reads.
+# First all jobs that replace a file, some with a report (JSON or a line), then jobs that only read.
 WRITERS = [
     Job("build, new", "f.tamis", "build -q -o f.tamis keys"),
     Job("build, again", "f.tamis", "build --json -o f.tamis --kind scalable keys", [SEEN]),
@@ -102,13 +102,13 @@ READERS = [
     Job("redis query", None, "redis query -q --name seen keys", ON_REDIS, answers=True, redis=True),
     Job("redis info", None, "redis info --name seen", ON_REDIS, answers=True, redis=True),
 ]
-# How files of other names than *.tamis are looked at.
+# Commands that check files with names other than *.tamis.
 VERIFIED = {".bank": "bank info", ".kudu": "import -q --from kudu:bytes -o imported.tamis",
             ".parquet": "parquet info"}
 
 
 def redis_url():
-    """Of a server that ends with this process; None where there is no redis-server."""
+    """Returns the URL of a server that ends with this process; None if redis-server is missing."""
     if not hasattr(redis_url, "url"):
         folder = tempfile.mkdtemp(prefix="tamis-campaign-redis-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -135,7 +135,7 @@ def put_files(job, folder):
 
 
 def jobs_that_run(tamis, jobs):
-    """Without those for which this tamis, or this machine, lacks something; says which these are."""
+    """Returns the jobs that this tamis and this machine can run. Prints the others."""
     text = subprocess.run([tamis, "--help"], check=True, capture_output=True, text=True).stdout
     run = []
     for job in jobs:
@@ -152,13 +152,13 @@ def jobs_that_run(tamis, jobs):
 
 
 def environment(**more):
-    """Two threads on every machine, and no TAMIS_ variable of whoever runs this."""
+    """Returns an environment with two threads on every machine, and without other TAMIS_ variables."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith("TAMIS_")}
     return {**mine, "TAMIS_THREADS": "2", "LC_ALL": "C", **more}
 
 
 class Bench:
-    """A job with its old state in a folder, from which each attempt starts anew."""
+    """A job, and a folder with its old state, from which each attempt starts again."""
 
     def __init__(self, tamis, job, root):
         self.tamis = tamis
@@ -203,7 +203,7 @@ class Bench:
         shutil.copytree(self.pristine, self.folder, symlinks=True)
 
     def verify(self):
-        """Raises unless what lies there passes all checks."""
+        """Raises unless the target passes all checks."""
         look = VERIFIED.get(pathlib.Path(self.job.target).suffix, "verify")
         self._sure([*look.split(), self.job.target], self.folder)
 
@@ -213,14 +213,14 @@ class Bench:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def temporaries(self):
-        """Names that were not there before, and are not the target."""
+        """Returns the names of new files, except the target."""
         before = {path.name for path in self.pristine.iterdir()} | {self.job.target, "bits"}
         return sorted(path.name for path in self.folder.iterdir() if path.name not in before)
 
 
 def scratch(where=None):
-    """A new folder, for who removes it in the end, also if told to end; in memory unless said
-    otherwise, where waiting for a disk is no part of it."""
+    """Makes a new folder, in memory if possible, so that no time is spent on waiting for a disk. The
+    caller removes it at the end, also after a signal."""
     on_signals((signal.SIGTERM, signal.SIGHUP), lambda number, _: sys.exit(128 + number))
     if where is None and os.access("/dev/shm", os.W_OK):
         where = "/dev/shm"
@@ -231,7 +231,7 @@ def scratch(where=None):
 
 
 def on_signals(numbers, handler):
-    """But that of nohup, where it is ignored."""
+    """Sets a handler, but not for SIGHUP if nohup ignores it."""
     for number in numbers:
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)
@@ -248,7 +248,7 @@ def parser(doc):
 
 
 def positive(number):
-    """A type of arguments."""
+    """Returns an argument type for positive numbers."""
     def parse(text):
         try:
             value = number(text)
@@ -276,7 +276,7 @@ def processor():
 
 
 def report(name, figures, seconds, where, record):
-    """Prints the line of a result: figures are what was done; the last are the findings."""
+    """Prints the line of a result. `figures` are counts; the last count is the findings."""
     line = ", ".join(f"{value:,} {what}" for what, value in figures.items())
     print(f"{name}: {line} in {seconds:.0f} s on {where}", flush=True)
     if not record:
@@ -300,7 +300,7 @@ def finding(text):
 
 
 def self_test_result(defects):
-    """`defects`: names of seeded defects, and whether each was found. Returns the exit status."""
+    """Prints which of the seeded `defects`, by name, were found. Returns the exit status."""
     for name, found in defects.items():
         print(f"seeded defect: {name}: {'found' if found else 'NOT FOUND'}")
     return 0 if all(defects.values()) else 1

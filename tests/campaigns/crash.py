@@ -1,11 +1,11 @@
-"""Kills commands that change a file: afterwards there is the old or the new file, whole.
+"""Kills commands that change a file. Afterwards the complete old or new file must exist.
 
 Usage: crash.py TAMIS SAVE_LOOP FAULT_SHIM [--kills N] [--seed N] [--record] [--self-test]
 
-Half of the kills come at a random moment, the other half before or after each system call in turn.
-Both with temporary files that have no name and with named ones, of which a kill leaves one: its name
-then says so. One without a name is left only between its naming and the renaming, when it is whole.
-After every tenth kill the same command has to succeed.
+Half of the kills happen at a random moment, the other half before or after each system call in turn.
+Both halves use unnamed and named temporary files. A kill can leave a named file, which its name shows.
+An unnamed file is left only between its naming and the renaming, when it is complete. After every tenth
+kill, the same command must succeed.
 """
 import itertools
 import os
@@ -33,8 +33,8 @@ class Crash:
         self.findings += 1
 
     def run(self, bench, n, named, **more):
-        """One attempt: with n, ends at the n-th system call, else at a random moment. Returns whether
-        it was killed."""
+        """Makes one attempt, which ends at the n-th system call, or, without n, at a random moment.
+        Returns whether it was killed."""
         bench.renew()
         shim = {"LD_PRELOAD": self.shim, **more}
         if named:
@@ -77,12 +77,12 @@ class Crash:
 
 
 def kill_save_loop(crash, program, tamis, folder, named):
-    """A process that saves two filters in turn to one file."""
+    """Kills a process that saves two filters alternately to one file."""
     path = folder / "f.tamis"
     shim = {"LD_PRELOAD": crash.shim} | ({"TAMIS_FAULT_NAMED": "1"} if named else {})
     process = subprocess.Popen([program, path], env=campaign.environment(**shim),
                                stdout=subprocess.PIPE)
-    process.stdout.read(1)  # it has begun
+    process.stdout.read(1)  # it has started
     time.sleep(crash.random.uniform(0, 0.02))
     process.kill()
     process.communicate(timeout=campaign.TIMEOUT_S)
@@ -114,7 +114,7 @@ def benches(tamis, root):
 def run(options, root):
     crash = Crash(options.shim, options.seed)
     ways = [(bench, named) for bench in benches(options.tamis, root) for named in (False, True)]
-    calls = [1] * len(ways)  # where each goes on
+    calls = [1] * len(ways)  # next call for each way
     loop = root / "save"
     loop.mkdir()
     for turn in itertools.count():
@@ -128,7 +128,7 @@ def run(options, root):
 
 
 def self_test(options, root):
-    """Files that are replaced by copying into them."""
+    """Checks that files replaced by copying into them are found."""
     bench = next(benches(options.tamis, root))
     bench.job = campaign.WRITERS[0]
     crash = Crash(options.shim, 1)

@@ -1,14 +1,14 @@
-// Writes down what a process does to the files of one folder, and what of it would survive a loss
-// of power: TAMIS_DISK_JOURNAL names a folder elsewhere for it. `journal` there has a line for each
-// change, in which NUMBER.data are the contents of a file after it:
+// Records the changes that a process makes to the files of one folder, and which of them would
+// survive a power failure. TAMIS_DISK_JOURNAL names another folder for the records. `journal` there
+// has a line for each change. NUMBER.data contains a file after a change:
 //   data FILE NUMBER       written or truncated
-//   sync FILE              of its contents by fsync
-//   link FILE NAME         a name was given to it
+//   sync FILE              contents synchronized by fsync
+//   link FILE NAME         named
 //   unlink NAME
 //   rename NAME NAME
-//   syncdir                of the names, by fsync of the folder
-// FILE is the number of an inode. With TAMIS_DISK_LOSE=sync or =syncdir these lines are left out,
-// as if the process had not called fsync: seeded defects.
+//   syncdir                names synchronized by fsync of the folder
+// FILE is an inode number. With TAMIS_DISK_LOSE=sync or =syncdir these lines are left out, as if
+// the process had not called fsync: seeded defects.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -47,14 +47,15 @@ static void Line(const char* format, ...) {
   syscall(SYS_close, fd);
 }
 
-// The number of a regular file that is open, 0 for anything else.
+// Returns the inode number of an open regular file, and 0 for anything else.
 static unsigned long FileOf(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
   return (unsigned long)status.st_ino;
 }
 
-// What the file has, as a copy: by another descriptor, as this one may not be for reading.
+// Copies the contents of the file, through another descriptor, because this one may not allow
+// reading.
 static void Contents(int fd) {
   const unsigned long file = FileOf(fd);
   if (file == 0) return;

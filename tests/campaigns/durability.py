@@ -1,12 +1,11 @@
-"""What would be left of a save if the power failed, at every moment of it.
+"""Checks what a power failure would leave of a save, at every moment of it.
 
 Usage: durability.py TAMIS DISK_SHIM FAULT_SHIM [--record] [--self-test]
 
-A shim writes down what the command does to its folder. Of each moment all states are made that a disk
-may then have: of what was not synchronized, contents are lost, whole or cut in half; and names are as
-they were when the folder was last synchronized, or as after any of the changes since. In each of them
-the file is the old or the new one; and the new one, however much is lost, once the command has said
-that it is done.
+A shim records what the command does to its folder. For each moment, this program makes all states that
+a disk may then have. Unsynchronized contents are lost, complete or cut in half. Names are as they were
+when the folder was last synchronized, or as after any change since. In each state, the file must be the
+old or the new one. Once the command has reported success, it must be the new one.
 """
 import os
 import pathlib
@@ -21,10 +20,10 @@ class Disk:
     """Contents of files and names of one folder, in memory and on the disk."""
 
     def __init__(self, folder):
-        self.contents = {}  # by file: what a reader sees
-        self.durable = {}   # by file: what was synchronized
-        self.names = {}     # of the folder, when it was last synchronized
-        self.pending = []   # changes of names since
+        self.contents = {}  # by file: seen by readers
+        self.durable = {}   # by file: synchronized
+        self.names = {}     # in the folder, when it was last synchronized
+        self.pending = []   # changes of names since then
         for path in folder.iterdir():
             file = path.stat().st_ino
             self.names[path.name] = file
@@ -45,7 +44,7 @@ class Disk:
             self.pending.append(words)
 
     def states(self):
-        """Of all that the disk may have now, the contents by name."""
+        """Yields all states that the disk may have now, as contents by name."""
         for changes in range(len(self.pending) + 1):
             names = dict(self.names)
             for change in self.pending[:changes]:
@@ -67,7 +66,7 @@ def rename(names, change):
 
 
 def judge(bench, state, done):
-    """What is wrong with a state of the disk, or None."""
+    """Returns the problem of a state of the disk, or None."""
     now = state.get(bench.job.target)
     if now != bench.new and (done or now != bench.old):
         size = "no file" if now is None else f"{len(now)} bytes"

@@ -28,7 +28,7 @@ struct Banks {
     hits = bank.Select(asked);
   }
 
-  // Every member still has its keys.
+  // Checks that every member still has its keys.
   std::string Whole(const FilterBank& of) const {
     for (const BankMember& member : of.members()) {
       const uint64_t first = std::stoull(member.name) * kKeysPerMember;

@@ -1,4 +1,4 @@
-// The library for C: no exception leaves it, and its status and tamis_last_error say what happened.
+// The C library: no exception leaves it, and its status and tamis_last_error describe the error.
 #include <exception>
 #include <memory>
 #include <utility>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kKeys = 2000;
 
-// A status that is not TAMIS_OK, for the campaign to see; takes no memory of its own.
+// Turns a status other than TAMIS_OK into an exception for the campaign. Allocates no memory.
 class Failure final : public std::exception {
  public:
   explicit Failure(tamis_status status) noexcept : status_(status) {}
@@ -26,7 +26,7 @@ class Failure final : public std::exception {
   tamis_status status_;
 };
 
-// TAMIS_NOT_DURABLE is done.
+// TAMIS_NOT_DURABLE counts as success.
 void Require(tamis_status status) {
   if (status != TAMIS_OK && status != TAMIS_NOT_DURABLE) throw Failure(status);
 }
@@ -45,7 +45,7 @@ using FilterHandle = std::unique_ptr<tamis_filter, Free<tamis_filter_free>>;
 using EngineHandle = std::unique_ptr<tamis_engine, Free<tamis_engine_free>>;
 using BankHandle = std::unique_ptr<tamis_bank, Free<tamis_bank_free>>;
 
-// What make(arguments..., &handle) makes.
+// Returns the object that make(arguments..., &handle) creates.
 template <typename Owner, typename Make, typename... Arguments>
 Owner MadeBy(Make make, Arguments... arguments) {
   typename Owner::pointer handle = nullptr;
@@ -102,7 +102,7 @@ struct Subject {
   FilterHandle filter;
   std::string old_bytes, new_bytes;
   uint64_t count = 0;
-  // What operations make.
+  // Results of operations.
   FilterHandle made;
   uint64_t result = 0;
   std::string bytes;
@@ -211,7 +211,7 @@ void AddFiles(const SubjectPointer& subject, const fs::path& folder, std::vector
   }
 }
 
-// A bank of two members, made and asked.
+// Makes and queries a bank of two members.
 void AddBank(std::vector<Operation>& all) {
   const auto members = std::make_shared<uint64_t>(0);
   const auto run = [members] {

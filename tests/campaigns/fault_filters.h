@@ -1,4 +1,4 @@
-// Filters of every kind, and what tells two of them apart.
+// Filters of every kind, and a comparison of two filters.
 #ifndef TAMIS_TESTS_CAMPAIGNS_FAULT_FILTERS_H_
 #define TAMIS_TESTS_CAMPAIGNS_FAULT_FILTERS_H_
 
@@ -32,7 +32,7 @@ inline std::vector<uint64_t> KeysOf(uint64_t first, uint64_t n) {
   return keys;
 }
 
-// One kind of filter, or of layers of a scalable one.
+// A kind of filter, or a scalable filter with layers of this kind.
 struct Shape {
   FilterKind kind;
   bool layered = false;
@@ -55,7 +55,7 @@ inline std::vector<Shape> Shapes() {
   return shapes;
 }
 
-// Also of filters that many threads change, which are no Filter.
+// Also for filters that many threads change, which do not derive from Filter.
 template <typename F>
 bool HasAll(const F& filter, const std::vector<uint64_t>& keys) {
   return filter.Count(keys) == keys.size();

@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 using Bytes = std::vector<std::byte>;
 
-// Of each state, and within the range of the smallest integers, those of INT8.
+// Number of keys of each state. All are in the range of the smallest integers, INT8.
 constexpr uint64_t kKeys = 60;
-constexpr uint64_t kCapacity = 50'000;  // of filters that do not grow
+constexpr uint64_t kCapacity = 50'000;  // for filters that do not grow
 
-// Keys of a format, [first, first + n) as integers or as text.
+// Keys [first, first + n) of a format, as integers or as text.
 class FormatKeys {
  public:
   FormatKeys(const ForeignFormat& format, uint64_t first, uint64_t n)
@@ -59,7 +59,7 @@ Value Named(std::string_view format, std::initializer_list<Value> values,
                        [&](Value value) { return name(value) == wanted; });
 }
 
-// What the other library writes of a filter without keys.
+// Returns the bytes that the other library writes for a filter without keys.
 Bytes EmptyFilter(std::string_view format) {
   if (format.starts_with("guava")) {
     const GuavaFunnel funnel =
@@ -82,12 +82,12 @@ Bytes EmptyFilter(std::string_view format) {
     return milvus::ToBytes(blocks);
   }
   if (format.starts_with("spark")) return SparkBloomFilter({.capacity = kCapacity}).ToBytes();
-  // These grow.
+  // These filters grow.
   if (format == "redisbloom") return RedisBloomFilter({.capacity = 20}).ToBytes();
   return RedisCuckooFilter({.capacity = 16}).ToBytes();
 }
 
-// What operations on one filter share. Of the keys of lookups half are in.
+// State shared by operations on one filter. Half of the queried keys are in the filter.
 struct Subject {
   explicit Subject(const ForeignFormat& of)
       : format(of),
@@ -120,7 +120,7 @@ struct Subject {
   std::optional<ForeignFilter> filter;
   Bytes old_bytes, new_bytes;
   std::vector<uint64_t> selected;
-  // What operations make.
+  // Results of operations.
   std::optional<ForeignFilter> made;
   std::vector<uint64_t> rows;
   Bytes bytes;
@@ -155,7 +155,7 @@ std::string CheckMade(Subject& s, const Ending& ending) {
   return s.Unchanged();
 }
 
-// Filters that grow may have taken some of the keys. With memory the rest goes in, too.
+// Filters that grow may have inserted some of the keys. With memory, the rest is inserted too.
 std::string CheckInsert(Subject& s, const Ending& ending) {
   if (!ending.threw) return s.filter->ToBytes() == s.new_bytes ? "" : "it is not the new filter";
   if (!s.grows) return s.Unchanged();
@@ -185,7 +185,7 @@ void AddMemory(const SubjectPointer& subject, std::vector<Operation>& all) {
       subject, "from bytes",
       [](Subject& s) { s.made.emplace(ForeignFilter::FromBytes(s.old_bytes, s.format.name)); },
       CheckMade));
-  // Those that grow have other links by then, or cannot be united.
+  // Filters that grow have other links by then, or cannot be merged.
   if (subject->grows) return;
   const auto other = std::make_shared<ForeignFilter>(
       ForeignFilter::FromBytes(subject->new_bytes, subject->format.name));
@@ -197,7 +197,7 @@ void AddMemory(const SubjectPointer& subject, std::vector<Operation>& all) {
       }));
 }
 
-// As the other library has it, and after the header of an import.
+// Files with the stream of the other library, alone or after the header of an import.
 void AddFiles(const SubjectPointer& subject, const fs::path& folder, bool imported,
               std::vector<Operation>& all) {
   const std::string how = imported ? ", imported" : "";
@@ -239,7 +239,7 @@ void AddFiles(const SubjectPointer& subject, const fs::path& folder, bool import
   all.back().prepare = old_file;
 }
 
-// Values that are blocks and nothing else.
+// Values that consist of blocks only.
 void AddBlocks(const std::string& name, HashKind hash,
                std::function<Bytes(const SplitBlockBloomFilter&)> to_bytes,
                std::function<SplitBlockBloomFilter(const Bytes&)> from_bytes,

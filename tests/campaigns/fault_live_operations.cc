@@ -1,5 +1,6 @@
 // Live filters: publications, rebuilds while keys come and go, watched files, guards, and filters
-// that many threads change. What fails leaves the filter that served, and the next attempt goes on.
+// that many threads change. A failure leaves the old filter in place, and the next attempt
+// succeeds.
 #include <array>
 #include <memory>
 #include <type_traits>
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kKeys = 5000;  // more than a block of recorded changes has
+constexpr uint64_t kKeys = 5000;  // more than a block of recorded changes
 constexpr uint64_t kRoom = 5 * kKeys;
 
 using Numbers = std::vector<uint64_t>;
@@ -69,7 +70,7 @@ struct Subject {
   }
 
   std::string name;
-  // `gone_keys` are erased during a rebuild, and `late_keys` inserted.
+  // During a rebuild, `gone_keys` are erased and `late_keys` are inserted.
   Numbers old_keys = KeysOf(0, kKeys), new_keys = KeysOf(kKeys, kKeys);
   Numbers late_keys = KeysOf(2 * kKeys, kKeys), gone_keys = KeysOf(3 * kKeys, kKeys);
   RebuildSource<F> source;
@@ -91,7 +92,7 @@ Operation On(const Pointer<F>& s, const std::string& what, std::function<void(Su
           [s, check](const Ending& ending) { return check(*s, ending); }, [s] { s->Clear(); }};
 }
 
-// What serves is of this generation, and has all keys that it has to have.
+// The current filter has this generation and all required keys.
 template <typename F>
 std::string CheckServing(Subject<F>& s, uint64_t generation) {
   const Snapshot<F> snapshot = s.live->Read();
@@ -106,7 +107,8 @@ std::string CheckServing(Subject<F>& s, uint64_t generation) {
   return s.live->status().rebuilding ? "a rebuild is still running" : "";
 }
 
-// A rebuild without a fault replaces this generation: nothing is left that it would wait for.
+// A rebuild without a fault replaces this generation: it waits for no remains of the failed
+// operation.
 template <typename F>
 std::string CheckRebuild(Subject<F>& s, uint64_t generation) {
   s.late = false;
@@ -179,9 +181,9 @@ void AddChanges(const Pointer<F>& subject, std::vector<Operation>& all) {
   }
 }
 
-// ---- Filters that many threads change, alone ----
+// ---- Filters that many threads change, without Live ----
 
-// `Plain` is the filter that F takes over.
+// `Plain` is the class of filter that F wraps.
 template <typename F, typename Plain>
 struct Shared {
   explicit Shared(std::string its_name) : name(std::move(its_name)) {}
@@ -279,7 +281,7 @@ void AddShared(const std::string& name, const fs::path& folder, bool files,
 
 // ---- Watched files ----
 
-// What it refused, as an error.
+// Throws if the watch refused the file.
 template <typename F>
 void RequirePublished(Subject<F>& s, uint64_t generation) {
   if (s.live->Read().generation() >= generation) return;
@@ -306,7 +308,7 @@ void AddWatches(const std::string& name, const fs::path& folder, bool mapped,
     if (mapped) options.load = [](const fs::path& from) { return Map(from); };
   }
   const auto begin = [path, options](Subject<F>& s) { s.watch.emplace(*s.live, path, options); };
-  // At the next look, and once: then it serves, and is not published again.
+  // The file is published at the next check, and only once.
   const auto check = [](Subject<F>& s, const Ending& ending, uint64_t before) {
     if (!s.watch) return std::string(ending.threw ? "" : "there is no watch");
     const uint64_t now = s.live->Read().generation();
@@ -373,13 +375,13 @@ using GuardedFilter = ConcurrentSplitBlockBloomFilter;
 using Guard = CacheGuard<uint64_t, std::string, GuardedFilter>;
 using Found = std::optional<std::string>;
 
-// Keys of the database are [0, kStored), of the filter [0, kKnown), and `kFresh` is inserted.
+// The database has the keys [0, kStored), the filter has [0, kKnown), and `kFresh` is inserted.
 constexpr uint64_t kStored = 50, kKnown = 60, kFresh = 55;
 
 std::string ValueOf(uint64_t key) { return std::to_string(key) + " and more than fits into it"; }
 
 struct Guarded {
-  // What the guard is handed.
+  // The cache of the guard.
   Found Get(uint64_t key) const { return cached[key] ? Found(ValueOf(key)) : Found(); }
   void Put(uint64_t key, const std::string&) { cached[key] = true; }
   std::vector<Found> Get(std::span<const uint64_t> keys) const {
@@ -400,7 +402,7 @@ struct Guarded {
   Found Ask(uint64_t key) {
     return guard->Get(key, *this, [this](uint64_t of) { return Load(of); });
   }
-  // All answers are those of the database.
+  // All answers must equal those of the database.
   std::string Check() {
     for (const uint64_t key : asked) {
       if (Ask(key) != Load(key)) return "the answer for key " + std::to_string(key) + " is wrong";
@@ -459,12 +461,12 @@ void AddGuards(std::vector<Operation>& all) {
   all.push_back({"guard: insert",
                  [s] {
                    s->Renew();
-                   s->Ask(kFresh);  // so that it is known to be lacking
+                   s->Ask(kFresh);  // so that its absence may be cached
                  },
                  [s] { s->guard->Insert(kFresh, [s] { s->stored[kFresh] = true; }); },
                  [s](const Ending& ending) {
                    if (ending.threw == s->stored[kFresh]) return std::string("half done");
-                   // Else what was known of it stands: it is not there.
+                   // After an exception, the key may still be cached as missing.
                    return s->Check();
                  },
                  clear});

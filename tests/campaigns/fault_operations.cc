@@ -21,7 +21,7 @@ constexpr uint64_t kKeys = 2000;
 
 using Bytes = std::vector<std::byte>;
 
-// What operations on one filter share. `asked` are the keys of lookups: half of them are in.
+// State shared by operations on one filter. `asked` are the queried keys, half of which are in it.
 struct Subject {
   explicit Subject(const Shape& of)
       : shape(of), old_keys(KeysOf(0, kKeys)), new_keys(KeysOf(kKeys, kKeys)) {
@@ -47,7 +47,7 @@ struct Subject {
   std::optional<AnyFilter> filter;
   Bytes old_bytes, new_bytes;
   std::vector<uint32_t> selected;
-  // What operations make.
+  // Results of operations.
   std::optional<AnyFilter> made;
   std::vector<uint32_t> rows;
   std::vector<uint64_t> bits, rejected;
@@ -71,7 +71,7 @@ Operation On(const SubjectPointer& s, std::string name, std::function<void(Subje
           [s, check](const Ending& ending) { return check(*s, ending); }, [s] { Clear(*s); }};
 }
 
-// Of operations that change the filter, which `clear` takes back.
+// An operation that changes the filter. `clear` undoes the change.
 Operation Changing(const SubjectPointer& s, std::string name, std::function<void(Subject&)> run,
                    std::function<std::string(Subject&, const Ending&)> check) {
   Operation operation = On(s, std::move(name), std::move(run), std::move(check));
@@ -92,7 +92,7 @@ std::string CheckMade(Subject& s, const Ending& ending) {
   return s.Unchanged();
 }
 
-// All that the filter says it took is in, and with memory the rest goes in, too.
+// All keys that the filter reports as inserted are in it. With memory, the rest is inserted too.
 std::string CheckInsert(Subject& s, const Ending& ending) {
   ChangeableFilter& filter = RequireChangeable(**s.filter);
   if (!HasAll(filter, s.old_keys)) return "keys of the old state are lost";
@@ -206,7 +206,7 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
       }));
 }
 
-// Old and new file, in both ways that temporary files can be.
+// The old and the new file, with both kinds of temporary files.
 void AddFiles(const Shape& shape, const fs::path& folder, std::vector<Operation>& all) {
   const auto subject = std::make_shared<Subject>(shape);
   const auto larger = std::make_shared<AnyFilter>(Load(subject->new_bytes));
@@ -261,7 +261,7 @@ void AddFiles(const Shape& shape, const fs::path& folder, std::vector<Operation>
   all.push_back(verify);
 }
 
-// A filter whose memory is a mapping, and one that is sized by its keys.
+// A filter whose memory is a mapping, and a filter that is sized by its keys.
 void AddLarge(std::vector<Operation>& all) {
   const auto subject = std::make_shared<Subject>(Shape{FilterKind::kSplitBlock});
   all.push_back(On(

@@ -1,5 +1,5 @@
-// What the campaign of faults does to the library: operations that begin in an old state, and leave
-// it or a new one.
+// The library operations of the campaign of faults. Each begins in an old state, and leaves the old
+// or a new state.
 #ifndef TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_
 #define TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_
 
@@ -13,27 +13,28 @@
 
 namespace tamis::campaigns {
 
-// How an operation ended.
+// The end of an operation.
 struct Ending {
   bool threw = false;
   bool out_of_memory = false;  // std::bad_alloc
   std::optional<ErrorCode> code;
   std::string message;
 
-  // A save with this error has happened.
+  // Whether the file was saved. It is saved also after kNotDurable.
   bool saved() const { return !threw || code == ErrorCode::kNotDurable; }
 };
 
 struct Operation {
   std::string name;
-  std::function<void()> prepare;  // the old state
-  std::function<void()> run;      // with the fault; what it makes stays until `clear`
-  // After it, without the fault: what is wrong, or "". It need not be done if it threw.
+  std::function<void()> prepare;  // makes the old state
+  std::function<void()> run;      // runs with the fault; results stay until `clear`
+  // Runs afterwards, without the fault. Returns the problem or "". If the operation threw, the old
+  // state may remain.
   std::function<std::string(const Ending&)> check;
   std::function<void()> clear;
 };
 
-// In a folder that is there, and in which nothing else is.
+// The folder must exist and be empty.
 std::vector<Operation> FileOperations(const std::filesystem::path& folder);
 std::vector<Operation> MemoryOperations();
 std::vector<Operation> BankOperations(const std::filesystem::path& folder);
@@ -42,11 +43,11 @@ std::vector<Operation> FormatFileOperations(const std::filesystem::path& folder)
 std::vector<Operation> FormatMemoryOperations();
 std::vector<Operation> LiveFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> LiveMemoryOperations();
-// Where tamis::parquet, tamis::redis and libtamis_c are built. Those on Redis are of a server that
-// is started for them, and none where there is no redis-server.
+// Where tamis::parquet, tamis::redis and libtamis_c are built. Redis operations use a server that
+// is started for them. There are none if redis-server is missing.
 std::vector<Operation> ParquetFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> RedisOperations(const std::filesystem::path& folder);
-// Copies of these in memory, and rebuilds.
+// Near caches, and rebuilds.
 std::vector<Operation> RedisCopyOperations(const std::filesystem::path& folder);
 std::vector<Operation> CFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> CMemoryOperations();

@@ -22,7 +22,7 @@ using parquet::FileAnswer;
 using parquet::PhysicalType;
 
 constexpr uint64_t kGroups = 2;
-constexpr uint64_t kValues = 500;  // of a row group and column
+constexpr uint64_t kValues = 500;  // per row group and column
 
 std::vector<int64_t> IntegersOf(uint64_t group) {
   std::vector<int64_t> values;
@@ -44,7 +44,7 @@ parquet::PlainFile TwoColumns() {
   return file;
 }
 
-// A file without filters, one with them, and one that is made.
+// A file without filters, a file with filters, and a file that is created.
 struct Files {
   explicit Files(const fs::path& folder)
       : plain(folder / "plain.parquet"),
@@ -77,7 +77,7 @@ struct Files {
     return all;
   }
 
-  // What is wrong if a key of each row group is asked for: whatever is in doubt is kept.
+  // Checks the answers for a key of each row group: files in doubt are kept.
   static std::string Wrong(const std::vector<FileAnswer>& of_files) {
     if (of_files.size() != 2) return "a file has no answer";
     for (const FileAnswer& answer : of_files) {
@@ -95,7 +95,7 @@ struct Files {
   fs::path plain, added, target;
   std::string plain_bytes, added_bytes;
   std::vector<int64_t> asked;
-  // What operations make.
+  // Results of operations.
   bool all_in = false;
   std::vector<FileAnswer> answers;
 };

@@ -1,5 +1,5 @@
-// Operations on a Redis server of their own. Every call that fails once is made good by another
-// connection; what fails all the time is an error that says why.
+// Operations on a Redis server that is started for them. If a call fails once, another connection
+// makes up for it. If it always fails, there is an error that states the reason.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ using redis::SplitBlockFilter;
 constexpr const char* kName = "faults";
 constexpr uint64_t kKeys = 200;
 
-// redis/local_cluster.sh, which ends when its standard input does: with this process.
+// Runs redis/local_cluster.sh, which ends with this process, when its standard input closes.
 class Server {
  public:
   explicit Server(const fs::path& folder) {
@@ -49,7 +49,7 @@ class Server {
     close(out[1]);
     in_ = in[1];
     out_ = out[0];
-    // "single PORT PID", and then "ready ...".
+    // First "single PORT PID", and then "ready ...".
     std::string text;
     char c = 0;
     while (text.find("ready") == std::string::npos && read(out_, &c, 1) == 1) text += c;
@@ -66,7 +66,7 @@ class Server {
     close(out_);
   }
 
-  // Empty where there is no redis-server.
+  // Empty if redis-server is missing.
   const std::string& url() const { return url_; }
 
  private:
@@ -78,7 +78,7 @@ class Server {
 struct Subject {
   explicit Subject(const fs::path& folder) : server(folder) {
     options.url = server.url();
-    // A connection that is lost on its way is begun again after a second.
+    // A connection that is lost on its way is retried after a second.
     options.connect_timeout = std::chrono::milliseconds(3000);
     options.command_timeout = std::chrono::milliseconds(1000);
     options.retry_for = std::chrono::milliseconds(500);
@@ -95,10 +95,10 @@ struct Subject {
     try {
       Open().Drop();
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kInvalidArgument) throw;  // there is none
+      if (error.code() != ErrorCode::kInvalidArgument) throw;  // it does not exist
     }
   }
-  // A filter with the old keys.
+  // Creates a filter with the old keys.
   void Renew() const {
     Drop();
     SplitBlockFilter::Create(options, kName, create).Insert(old_keys);
@@ -113,7 +113,7 @@ struct Subject {
   std::vector<uint64_t> old_keys = KeysOf(0, kKeys), new_keys = KeysOf(kKeys, kKeys);
   std::vector<uint64_t> late_keys = KeysOf(2 * kKeys, kKeys);
   SplitBlockBloomFilter local = SplitBlockBloomFilter({.capacity = 2 * kKeys});
-  // What operations use and make.
+  // Objects and results of operations.
   std::optional<SplitBlockFilter> filter;
   std::optional<SplitBlockBloomFilter> pulled;
   std::optional<NearCache> copy;
@@ -138,7 +138,7 @@ Operation On(const SubjectPointer& s, const std::string& name, std::function<voi
           [s, check](const Ending& ending) { return check(*s, ending); }, clear};
 }
 
-// All keys but those that the error names are in.
+// All keys are in the filter, except keys that the error names.
 std::string CheckInserted(Subject& s, const Ending& ending) {
   if (const std::string problem = s.CheckOld(); !problem.empty()) return problem;
   SplitBlockFilter filter = s.Open();
@@ -181,12 +181,12 @@ void AddKeyed(const SubjectPointer& subject, Route route, std::vector<Operation>
       CheckInserted));
 }
 
-// One whose "no" is that of its memory.
+// A near cache that answers "no" from its own memory.
 constexpr std::chrono::hours kLong{1};
 constexpr redis::NearCacheOptions kStale = {.staleness = kLong};
 constexpr redis::NearCacheOptions kThreaded = {.staleness = kLong, .refresh_every = kLong};
 
-// After a refresh without a fault it has all keys that are on the servers.
+// After a refresh without a fault, the copy has all keys that are on the servers.
 std::string CheckCopy(Subject& s, const Ending& ending) {
   if (!s.copy) return ending.threw ? s.CheckOld() : "there is no copy";
   if (ending.threw) s.copy->Refresh();
@@ -246,7 +246,7 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
   };
 }
 
-// Its client is not taken for alive any longer than that, so that the next can begin.
+// The lease of this client expires at once, so that the next rebuild can begin.
 const redis::RebuildOptions kAtOnce = {.lease = std::chrono::milliseconds(1),
                                        .grace = std::chrono::milliseconds(0)};
 
@@ -267,7 +267,8 @@ void RebuildWhenFree(Subject& s, SplitBlockFilter& filter) {
   }
 }
 
-// The old or the new generation, with what came meanwhile; and the next rebuild ends what is left.
+// Has the old or the new generation, with all keys inserted meanwhile. The next rebuild removes
+// remains of this one.
 std::string CheckRebuilt(Subject& s, const Ending& ending) {
   if (const std::string problem = s.CheckOld(); !problem.empty()) return problem;
   SplitBlockFilter filter = s.Open();
@@ -294,7 +295,7 @@ void AddRebuilds(const SubjectPointer& subject, std::vector<Operation>& all) {
           to.Insert(s.old_keys);
           to.Insert(s.new_keys);
           try {
-            s.Open().Insert(s.late_keys);  // by another client, which may have the fault
+            s.Open().Insert(s.late_keys);  // by another client, which may hit the fault
             s.late = true;
           } catch (const Error&) {
           }
@@ -341,7 +342,7 @@ std::vector<Operation> RedisOperations(const fs::path& folder) {
       subject, "create",
       [](Subject& s) { s.filter.emplace(SplitBlockFilter::Create(s.options, kName, s.create)); },
       [](Subject& s, const Ending& ending) {
-        // If it was made, by a command whose answer was lost, it can be dropped.
+        // If the filter was made although the reply was lost, it can be dropped.
         if (!ending.threw) s.Open();
         s.Renew();
         return s.CheckOld();

@@ -90,7 +90,7 @@ static void Note(const char* name) {
 
 static void Kill(void) { syscall(SYS_kill, syscall(SYS_getpid), SIGKILL); }
 
-// What becomes of this call; with errno for kFail.
+// Decides the action for this call. Sets errno for kFail.
 static enum What Next(int kind, const char* name) {
   if (!atomic_load(&armed)) return kGoOn;
   if (fault_kind != kind && (fault_kind != kAny || kind == kAlloc)) return kGoOn;
@@ -157,12 +157,12 @@ void tamis_fault_leak(void) { atomic_store(&leak_one, 1); }
 long tamis_fault_live_blocks(void) { return atomic_load(&live_blocks); }
 long tamis_fault_mapped_bytes(void) { return atomic_load(&mapped_bytes); }
 
-// The next definition of a function: the C library's.
+// Loads the next definition of a function, which is the C library's.
 #define REAL(name)               \
   static __typeof__(&name) real; \
   if (real == NULL) *(void**)(&real) = dlsym(RTLD_NEXT, #name)
 
-// A preloaded process: from main on.
+// Wraps main of a preloaded process.
 static int (*real_main)(int, char**, char**);
 
 static int Main(int argc, char** argv, char** environment) {
@@ -186,7 +186,7 @@ int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, v
   return real(Main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-// Memory. dlsym allocates, so the C library's functions have to be there by another name.
+// Memory. dlsym allocates, so the C library's functions must be available by another name.
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t n, size_t bytes);
 void* __libc_realloc(void* p, size_t bytes);
@@ -237,7 +237,7 @@ void free(void* p) {
   __libc_free(p);
 }
 
-// Defines a function of the C library that is called as it is unless the fault is due.
+// Defines a function of the C library that calls the original unless the fault is due.
 #define WRAP(kind, result, failure, name, parameters, arguments) \
   result name parameters {                                       \
     REAL(name);                                                  \
@@ -249,7 +249,7 @@ void free(void* p) {
     return value;                                                \
   }
 
-// `asked` is the number of bytes, which can be cut short.
+// `asked` is the number of bytes, which can be reduced.
 #define WRAP_BYTES(kind, name, parameters, arguments, asked) \
   ssize_t name parameters {                                  \
     REAL(name);                                              \
@@ -339,7 +339,7 @@ WRAP(kResolve, int, EAI_SYSTEM, getaddrinfo,
       const struct addrinfo* restrict hints, struct addrinfo** restrict out),
      (host, service, hints, out))
 
-// Of all its commands the argument is one word, or none.
+// All commands of fcntl have an argument of one word, or none.
 int fcntl(int fd, int command, ...) {
   REAL(fcntl);
   va_list rest;
@@ -353,7 +353,7 @@ int fcntl(int fd, int command, ...) {
   return value;
 }
 
-// The seeded defect of TAMIS_FAULT_COPY: a file that is replaced piece by piece, as by cp.
+// The seeded defect of TAMIS_FAULT_COPY: replaces a file piece by piece, like cp.
 static int CopyInstead(int a, const char* from, int b, const char* to) {
   const int in = openat(a, from, O_RDONLY), out = openat(b, to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   char piece[1024];
@@ -377,7 +377,7 @@ int renameat(int a, const char* from, int b, const char* to) {
   return value;
 }
 
-// It closes all the same.
+// The file is closed even after a failure.
 int close(int fd) {
   REAL(close);
   const enum What what = Next(kClose, "close");

@@ -3,12 +3,12 @@
 Usage: faults.py TAMIS LIBRARY_FAULTS FAULT_SHIM [--every N] [--sample] [--only library|command]
                  [--parts PARTS] [--kinds KIND...] [--jobs NAME...] [--record] [--self-test]
 
-The n-th call of a kind fails, for n from 1 until the command ends without reaching it: with an errno,
-once or from then on; interrupted; or reading and writing less than was asked. Afterwards the file is
-the old one or, if the exit status says so, the new one; there is a message, no crash, and nothing is
-left. What was only interrupted or cut short has to be done. A command makes some ten thousand
-allocations for its options before it looks at its arguments, the same ones whatever these are: they
-fail for the first command alone. With --every N only each N-th allocation fails.
+The n-th call of a kind fails, for n from 1 until the command ends without reaching it. The call fails
+with an errno, once or from then on; is interrupted; or reads or writes fewer bytes. Afterwards the file
+must be the old one or, if the exit status says so, the new one. There must be a message, no crash, and
+no temporary file. After an interrupted or shortened call, the command must succeed. A command makes some
+ten thousand allocations for its options before it reads its arguments. They are the same for every
+command, so they fail only for the first command. With --every N, only each N-th allocation fails.
 """
 import errno
 import os
@@ -50,14 +50,15 @@ FAULTS = {
     "alloc": [ENOMEM, f"{ENOMEM}+"],
 }
 DONE, NO_MATCH, USAGE, FAILURE, SAVED = range(5)
-WITH_OPTIONS = campaign.WRITERS[0]  # whose allocations for options fail, too
+WITH_OPTIONS = campaign.WRITERS[0]  # its allocations for options fail, too
 REPORTS = next(job for job in campaign.WRITERS if job.name == "bank build")
-# Of a command without arguments, that may not be for its options: parsing none takes some, too.
+# Maximum number of allocations of a command without arguments besides its options. Parsing needs
+# some.
 MOST_FOR_PARSING = 500
 
 
 def allocations_for_options(tamis, shim, root):
-    """How many at least."""
+    """Returns a lower bound of their number."""
     log = root / "log"
 
     def reached(n):
@@ -74,13 +75,13 @@ def allocations_for_options(tamis, shim, root):
 
 
 def what_it_says(out):
-    """Without what differs from run to run."""
+    """Returns the output without parts that differ between runs."""
     return re.sub(rb'"(seconds|threads)": .*', b"", out)
 
 
 class Faults:
     def __init__(self, shim, every, kinds=None, for_options=0, old_hiredis=False):
-        self.old_hiredis = old_hiredis  # before 1.0, which ends a process that has no memory
+        self.old_hiredis = old_hiredis  # before 1.0, which ends a process without memory
         self.shim = shim
         self.for_options = for_options
         self.kinds = kinds
@@ -93,7 +94,7 @@ class Faults:
         self.findings += 1
 
     def attempt(self, bench, kind, n, what, named, **more):
-        """Returns whether the command came as far as the fault."""
+        """Returns whether the command reached the fault."""
         if bench.job.target is not None:
             bench.renew()
         log = bench.folder.parent / "log"
@@ -135,7 +136,7 @@ class Faults:
             return "status 4, and nothing was saved"
         done = status in (DONE, SAVED)
         if status == DONE and what_it_says(out) != what_it_says(bench.out):
-            # What of Parquet files cannot be read is said, and the rest done.
+            # Faults of Parquet files are reported, and the rest is done.
             why = out + said
             in_part = bench.job.files and (b"in doubt" in why or b"cannot be " in why)
             if not in_part and b"no server has said" not in out:
@@ -167,7 +168,7 @@ def has_old_hiredis(tamis):
 
 
 def library(options, root, *arguments):
-    """Runs the operations of the library; returns what it counted, and whether it found something."""
+    """Runs the operations of the library. Returns its counts, and whether it found something."""
     folder = root / "library"
     folder.mkdir(exist_ok=True)
     done = subprocess.run([options.library_faults, folder, *arguments], check=False, text=True,
@@ -179,7 +180,7 @@ def library(options, root, *arguments):
 
 
 def findings_of_swallowed(options, job, kind, root):
-    """Of each call of a kind that is not made, and said to have been, how many findings that is."""
+    """Swallows each call of a kind in turn. Returns the number of findings for each."""
     bench = campaign.Bench(options.tamis, job, root)
     counts = []
     while True:
@@ -207,7 +208,7 @@ def self_test(options, root):
     for kind in ("write", "rename"):
         swallowed = findings_of_swallowed(options, campaign.WRITERS[0], kind, root / kind)
         found[f"command: {kind} that fails is taken for done"] = sum(swallowed) > 0
-    # The last one: it comes behind the save.
+    # The last one is after the save.
     swallowed = findings_of_swallowed(options, REPORTS, "write", root / "report")
     found["command: a report is lost"] = swallowed[-1] > 0
     return campaign.self_test_result(found)
@@ -231,7 +232,7 @@ def main():
     arguments.add_argument("--only", choices=["library", "command"])
     options = arguments.parse_args()
     for program, mode in ((options.tamis, os.X_OK), (options.library_faults, os.X_OK),
-                          (options.shim, os.R_OK)):  # of what cannot be preloaded ld.so only says so
+                          (options.shim, os.R_OK)):  # ld.so only prints a message
         if not os.path.isfile(program) or not os.access(program, mode):
             arguments.error(f"cannot {'run' if mode == os.X_OK else 'read'} {program}")
     root = campaign.scratch(options.folder)

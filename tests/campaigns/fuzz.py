@@ -1,19 +1,18 @@
-"""Gives the fuzz targets inputs that nobody thought of, each for so long.
+"""Runs the fuzz targets on unexpected inputs, each for a given time.
 
 Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--keep] [--findings DIR]
                [--record] [--self-test]
 
-FOLDER is where the targets of tests/fuzz were built, a TARGET is one of them without tamis_fuzz_
-(default: all that are there). --seconds is of a processor, for each target, and as much more as it
-needs to read what it starts from. Each starts from golden
-files, from tests/fuzz/seeds, and from what earlier runs have found, in tests/fuzz/corpora. A target in
-PARTS starts from one part of its corpus if --seconds is less than 60, and neither --keep nor --record
-is given. The checksum of the program chooses the part: over commits, all parts are used. --corpus is
-a folder in which it goes on: inputs that lead to new places of the code are kept there. --keep puts
-the fewest of these that lead to all such places into tests/fuzz/corpora, for whoever comes next. An
-input that ends a target, that takes it ten seconds or 2 GiB, is written to --findings, and ends the run of
-this target. Ctrl-C, SIGTERM and SIGHUP end all of them, with status 130, and what ran counts; what it
-found waits in --corpus to be kept.
+FOLDER contains the built targets of tests/fuzz. A TARGET is the name of one of them without tamis_fuzz_
+(default: all in the folder). --seconds is processor time for each target, in addition to the time for
+reading its first inputs. These are golden files, tests/fuzz/seeds, and the inputs that earlier runs have
+found, in tests/fuzz/corpora. A target in PARTS starts from one part of its corpus if --seconds is less
+than 60, and neither --keep nor --record is given. The checksum of the program chooses the part, so all
+parts are used over many commits. --corpus is a folder for inputs that reach new code; the next run
+continues from it. --keep writes the fewest of these inputs that reach all this code to tests/fuzz/corpora,
+for later runs. An input that crashes a target, or takes ten seconds or 2 GiB, is written to --findings and
+ends the run of this target. Ctrl-C, SIGTERM and SIGHUP end all targets with status 130. Results so far
+count, and new inputs stay in --corpus.
 """
 import concurrent.futures
 import io
@@ -36,15 +35,15 @@ import campaign
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
-SLICE_S = 300  # after which a target starts again, with the inputs that it has found
-MOST_S = 10  # that an input may take
-WAITS_FOR_EVER = 4  # times as long, of which a processor knows nothing
-MOST_SHOWN = 4000  # characters of a log that cannot be kept
-MOST_KEPT_BYTES = 1 << 14  # of an input in CORPORA, which stays small: longer ones are cut
+SLICE_S = 300  # a target restarts after this time with the inputs that it has found
+MOST_S = 10  # maximum time of an input
+WAITS_FOR_EVER = 4  # multiple of this time without any use of a processor
+MOST_SHOWN = 4000  # characters shown of a log that cannot be kept
+MOST_KEPT_BYTES = 1 << 14  # maximum length of an input in CORPORA; longer inputs are cut
 SHORT_S = 60  # shorter runs start from one part of the corpora in PARTS
-PARTS = {"operations": 16}  # to replay the whole corpus takes 160 s
+PARTS = {"operations": 16}  # replaying the whole corpus takes 160 s
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
-# Statuses of a target: it ended as it should, an input took long, it was told to end.
+# Exit statuses of a target: it ended normally, an input took long, it was told to end.
 ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
 
 FUNNELS = ["long", "int", "bytes", "utf8", "unencoded-chars"]
@@ -52,7 +51,7 @@ KUDU_TYPES = ["int8", "int16", "int32", "int64", "bytes"]
 
 
 def golden(pattern, begin=lambda stem: b""):
-    """Golden files, behind what `begin` makes of their names."""
+    """Yields names and bytes of golden files, with the bytes of `begin(name)` before them."""
     for path in sorted((TESTS / "golden").glob(pattern)):
         yield path.name, begin(path.stem) + path.read_bytes()
 
@@ -87,7 +86,7 @@ def parquet():
         yield f"{path.stem}.footer", b"f" + data[-8 - size:-8]
 
 
-# What a target starts from, besides tests/fuzz/seeds/TARGET.
+# The seeds of a target, besides tests/fuzz/seeds/TARGET.
 SEEDS = {
     "open": lambda: golden("*.tamis"),
     "bank": lambda: golden("*.bank"),
@@ -110,7 +109,7 @@ def write_seeds(target, folder):
 
 
 def unpack_corpus(path, folder, parts=1, part=0):
-    """Writes each input whose number is `part` modulo `parts` to the folder."""
+    """Writes each input whose number modulo `parts` is `part` to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if path.exists():
         with tarfile.open(path) as kept:
@@ -120,7 +119,7 @@ def unpack_corpus(path, folder, parts=1, part=0):
 
 
 def pack_corpus(path, inputs):
-    """The file is the same for the same inputs, and whole."""
+    """Writes a file that is complete, and the same for the same inputs."""
     path.parent.mkdir(exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}.new")
     try:
@@ -135,7 +134,7 @@ def pack_corpus(path, inputs):
 
 
 def busy_s(pid):
-    """What the threads that a process has now have had of processors, and waited for them."""
+    """Returns the time that the current threads of a process have run or waited for a processor."""
     nanoseconds = 0
     for thread in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
         try:
@@ -146,7 +145,7 @@ def busy_s(pid):
 
 
 def end_after(pid, most_s):
-    """Waits for a child, and ends it once it has used so much of a processor, or waits for ever."""
+    """Waits for a child. Ends it once it has used `most_s` seconds of a processor, or waits forever."""
     resource.prlimit(pid, resource.RLIMIT_CPU, (most_s, most_s))
     idle_s = busy_before = 0
     before = time.monotonic()
@@ -160,11 +159,11 @@ def end_after(pid, most_s):
 
 
 class Run:
-    """A target, for so many seconds of a processor, or until it finds something."""
+    """Runs a target for some seconds of processor time, or until it finds something."""
 
     stop = threading.Event()
     running = set()
-    lock = threading.RLock()  # of a thread that end_all may interrupt
+    lock = threading.RLock()  # reentrant, because end_all may interrupt its thread
 
     def __init__(self, folder, target, corpus, findings, root, quiet=False, most_s=MOST_S,
                  corpora=CORPORA, parts=1):
@@ -180,7 +179,7 @@ class Run:
         self.earlier = root / target / "earlier"
         self.log = root / target / "log"
         self.inputs = 0
-        self.seconds = 0.0  # of a processor
+        self.seconds = 0.0  # of processor time
         self.wall_seconds = 0.0
         self.found = 0
 
@@ -189,7 +188,7 @@ class Run:
         cls.stop.set()
         with cls.lock:
             for process in cls.running:
-                # Merging has children, for which it waits in system(), which ignores SIGINT.
+                # Merging waits for children in system(), which ignores SIGINT.
                 os.killpg(process.pid, signal.SIGTERM)
 
     def run(self, seconds, limits=(), **more):
@@ -199,7 +198,7 @@ class Run:
         self.corpus.mkdir(parents=True, exist_ok=True)
         self.findings.mkdir(parents=True, exist_ok=True)
         start = time.monotonic()
-        share = 1.0  # of a processor, that this process had so far
+        share = 1.0  # of a processor that this process has had so far
         while self.seconds < seconds and not self.found and not self.stop.is_set():
             left = (seconds - self.seconds) / share
             self._slice(max(1, min(SLICE_S, round(left))), limits, more)
@@ -208,18 +207,18 @@ class Run:
         return self
 
     def _call(self, arguments, log, more, most_s=None):
-        """Runs the target. Returns its status and what it used, or None if all are to end."""
+        """Runs the target. Returns its status and resource usage, or None if all runs must end."""
         with self.lock:
             if self.stop.is_set():
                 return None
-            # In a group of its own: Ctrl-C reaches it once, by this program.
+            # In its own process group: Ctrl-C reaches it once, through this program.
             process = subprocess.Popen(
                 [self.program, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, env=campaign.environment(TMPDIR=str(self.log.parent), **more))
             self.running.add(process)
             if self.stop.is_set():
                 os.killpg(process.pid, signal.SIGTERM)
-        # Whoever ends it holds the lock, and so it is there until then.
+        # WNOWAIT: the process must exist until it is removed from `running` under the lock.
         if most_s is not None:
             end_after(process.pid, most_s)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -230,7 +229,7 @@ class Run:
         return process.returncode, usage
 
     def _slice(self, seconds, limits, more):
-        """Of the wall clock, which is at least that of the processor."""
+        """`seconds` are wall time, which is at least the processor time."""
         with self.log.open("wb") as log:
             ended = self._call(
                 [f"-max_total_time={seconds}", "-print_final_stats=1", *LIMITS, *limits,
@@ -245,10 +244,10 @@ class Run:
         self.inputs += int(counted[-1]) if counted else 0
         if status == ENDED and not counted:
             self.find("took no input")
-        # It may have been ended before it knew what to do then.
+        # It may have been ended before it could handle the signal.
         if status in (ENDED, INTERRUPTED) or (self.stop.is_set() and status == -signal.SIGTERM):
             return
-        # Not those before it that were only slow, which libFuzzer writes, too.
+        # Not the earlier inputs that were only slow, which libFuzzer writes too.
         inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
                   if not self.is_slow_unit(path)]
         if status == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
@@ -262,11 +261,12 @@ class Run:
         return os.path.basename(path).startswith(f"{self.target}-slow-unit-")
 
     def keep(self):
-        """Of what led to new places, now or earlier, the fewest inputs that lead to all of these."""
+        """Keeps the fewest inputs, from this run and earlier ones, that reach all known code."""
         folder = self.seeds.with_name("merged")
         shutil.copytree(self.seeds, folder)
         with self.log.open("wb") as log:
-            # An input that only waits for a processor is left out, and written to the folder of the run.
+            # An input that only waits for a processor is left out, and written to the folder of the
+            # run.
             ended = self._call(["-merge=1", *LIMITS, f"-max_len={MOST_KEPT_BYTES}",
                                 f"-artifact_prefix={folder.parent}/", folder, self.earlier,
                                 self.corpus], log, {})
@@ -280,8 +280,8 @@ class Run:
                     [path.read_bytes() for path in folder.iterdir() if path.name not in given])
 
     def takes_long(self, path, more):
-        """Whether an input that took long takes a processor as long, or never ends: a target may only
-        have waited for a processor."""
+        """Whether a slow input really uses much processor time or never ends, instead of only waiting
+        for a processor."""
         ended = self._call(["-timeout=100000", f"-artifact_prefix={self.seeds.parent}/", path],
                            subprocess.DEVNULL, more, self.most_s)
         return not self.stop.is_set() and ended[0] != ENDED
@@ -300,7 +300,7 @@ class Run:
 
 
 def conclude(run, options, where):
-    if run.inputs == 0 and not run.found:  # all are to end
+    if run.inputs == 0 and not run.found:  # all are told to end
         return
     figures = {"inputs": run.inputs, "processor seconds": round(run.seconds), "findings": run.found}
     campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds, where, options.record)
@@ -316,7 +316,8 @@ def run_all(options, targets, corpus, findings, root):
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(run.run, options.seconds): run for run in runs}
         while waiting:
-            # A signal that another thread gets does not end a wait of this one.
+            # Waits with a timeout, because a signal to another thread does not end a wait of this
+            # one.
             done, _ = concurrent.futures.wait(waiting, timeout=1,
                                               return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
@@ -324,14 +325,14 @@ def run_all(options, targets, corpus, findings, root):
                 try:
                     future.result()
                     conclude(run, options, campaign.file_system(corpus))
-                except Exception as error:  # of one target, for which the others are no less worth
+                except Exception as error:  # of one target; the others go on
                     campaign.finding(f"{run.target}: cannot be run: {type(error).__name__}: {error}")
                     run.found += 1
     return runs
 
 
 def kept_is_read(run, root):
-    """Whether what a run keeps are inputs that a later one starts from, and keeps."""
+    """Whether a later run starts from the inputs that a run keeps, and keeps them too."""
     def kept(name):
         run.keep()
         unpack_corpus(run.kept, root / name)
@@ -360,7 +361,7 @@ def ended(besides=""):
 
 
 def self_test(options, root):
-    """Defects of tests/fuzz/fuzz_seeded.cc; and none, for which nothing may be found."""
+    """Checks that the defects of tests/fuzz/fuzz_seeded.cc are found, and nothing without a defect."""
     if not parts_are_the_corpus(root):
         print("the parts of a corpus are not the corpus")
         return 1
@@ -389,7 +390,7 @@ def self_test(options, root):
         if not is_read:
             print("what is kept is not what the next run starts from")
             return 1
-    # An input that waits takes no processor.
+    # An input that waits takes no processor time.
     waits = root / "waits"
     waits.write_bytes(b"taMi")
     takes_long = run.takes_long(waits, {"TAMIS_FUZZ_DEFECT": "wait"})
@@ -402,7 +403,7 @@ def self_test(options, root):
 
 
 def made(arguments, folder):
-    """A folder that can be written to, which is seen before the work and not after it."""
+    """Makes a folder. Checks before all work that it is writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()

@@ -1,11 +1,11 @@
-"""What 16 MiB of any bytes cost the command, in each way that it reads input.
+"""Measures the cost of 16 MiB of any bytes for the command, in each way that it reads input.
 
 Usage: input_cost.py TAMIS [--bytes N] [--most SECONDS] [--record] [--self-test]
 
-Seconds of processor time of `tamis build` and `tamis query`, on one thread, for inputs that somebody
-has prepared: only quotes, only separators, one line, lines of nothing, digits, random bytes and the
-like, plain and packed. One that takes more than --most (1 s for each 16 MiB) is a finding. How it
-ends is not: bad input is refused.
+Measures processor time of `tamis build` and `tamis query`, on one thread, for malicious inputs: only
+quotes, only separators, one line, empty lines, digits, random bytes and similar, plain and packed. An
+input that takes more than --most (1 s for each 16 MiB) is a finding. A failing command is not a finding,
+because bad input is refused.
 """
 import gzip
 import os
@@ -26,7 +26,7 @@ def repeat(unit, n):
 
 
 def inputs(n):
-    """Names, and bytes of about that number."""
+    """Yields names and inputs of about `n` bytes."""
     chance = random.Random(1)
     noise = chance.randbytes(n)
     yield "zeros", bytes(n)
@@ -85,7 +85,7 @@ def run(options, root, modes=MODES, of=inputs):
 
 
 def self_test(options, root):
-    """A command that takes seconds for some input."""
+    """Checks that a command which takes seconds for some input is found."""
     slow = root / "slow"
     slow.write_text(f'#!/bin/sh\n"{options.tamis}" "$@"\n'
                     'for last; do :; done\n[ "$last" != input ] || exec '

@@ -1,11 +1,13 @@
-// Every system call and every allocation of operations of the library fails at its n-th time, for
-// all n until the operation is done without reaching it: afterwards there is the old or the new
-// state, an error said what happened, and nothing has leaked.
+// Lets every system call and every allocation of library operations fail at its n-th time, for all
+// n until the operation succeeds without reaching it. Afterwards the old or the new state must
+// exist, an error must describe the failure, and nothing may leak.
 //
-// Usage: tamis_library_faults FOLDER [--every N] [--only PART] [--seed leak|close|write|silent]
-//        tamis_library_faults --parts
-// With --every only each N-th allocation of an operation fails. With --seed there is a defect, and
-// the end is the first finding; `silent` are errors that nobody is told of.
+// Usage:
+//   tamis_library_faults FOLDER [--every N] [--only PART] [--seed leak|close|write|silent]
+//   tamis_library_faults --parts
+//
+// With --every, only each N-th allocation of an operation fails. With --seed, there is a defect,
+// and the run ends at the first finding; `silent` hides the errors.
 #include <signal.h>
 #include <unistd.h>
 
@@ -36,8 +38,8 @@ struct Fault {
   std::vector<const char*> whats;
 };
 
-// The errors that such calls can have; EINTR is 4, EIO 5, ENOMEM 12, EACCES 13, ENFILE 23,
-// EMFILE 24, ENOSPC 28, ENOTSUP 95.
+// Errors that these calls can have: EINTR is 4, EIO 5, ENOMEM 12, EACCES 13, ENFILE 23, EMFILE 24,
+// ENOSPC 28, ENOTSUP 95.
 const std::vector<Fault> kFileFaults = {
     {"open", {"4", "5", "13", "24", "13+"}},
     {"read", {"4", "5", "short"}},
@@ -65,7 +67,7 @@ const std::vector<Fault> kMemoryFaults = {
     {"advise", {"12", "12+"}}, {"fopen", {"24"}},
 };
 
-// Of sockets: EPIPE is 32, ENOBUFS 105, EAGAIN 11, ECONNRESET 104, ECONNREFUSED 111.
+// Errors of sockets: EPIPE is 32, ENOBUFS 105, EAGAIN 11, ECONNRESET 104, ECONNREFUSED 111.
 const std::vector<Fault> kSocketFaults = {
     {"socket", {"24", "105", "24+"}},
     {"connect", {"4", "111", "101", "111+"}},
@@ -79,8 +81,8 @@ const std::vector<Fault> kSocketFaults = {
     {"thread", {"11", "11+"}},
 };
 
-// What is under way, for the handler of signals: of one that comes if it does not end, and of those
-// that end the process.
+// The operation under way, for handlers of the alarm, in case it does not end, and of signals that
+// end the process.
 char under_way[512];
 
 void Say(const char* text) {
@@ -103,7 +105,7 @@ class Campaign {
     tamis_fault_refuse_unnamed(named);
     for (const Operation& operation : operations) {
       if (FoundSeed()) break;
-      for (int i = 0; i < 3; ++i) Try(operation, "");  // what is made once has been made
+      for (int i = 0; i < 3; ++i) Try(operation, "");  // creates objects that are only created once
       for (const Fault& fault : faults) {
         for (const char* what : fault.whats) RunFault(operation, fault.kind, what);
       }
@@ -129,7 +131,7 @@ class Campaign {
     return {tamis_fault_live_blocks(), tamis_fault_mapped_bytes(), files};
   }
 
-  // Returns the call that failed, "" if none did.
+  // Returns the call that failed, or "" if none did.
   std::string Try(const Operation& operation, const std::string& fault) {
     std::snprintf(under_way, sizeof(under_way), "FINDING: %s, %s", operation.name.c_str(),
                   fault.c_str());
@@ -160,14 +162,14 @@ class Campaign {
     if (problem.empty() && left != 0 && call.find("unlink") == std::string::npos) {
       problem = "temporary files are left";
     }
-    // Without a fault, what is made once in a process may have been made.
+    // Not without a fault: such a run may create objects that exist once in a process.
     if (problem.empty() && !fault.empty() && !(Holds() == before))
       problem = Leaked(before, Holds());
     if (!problem.empty()) Find(operation.name, fault, call, problem);
     return call;
   }
 
-  // Whether it had to succeed, and whether its error says why it did not.
+  // Judges whether the operation had to succeed, and whether its error states the reason.
   static std::string Judge(const Ending& ending, const std::string& fault,
                            const std::string& call) {
     if (!ending.threw) return "";
@@ -224,12 +226,12 @@ class Campaign {
   long operations_ = 0, faults_ = 0, findings_ = 0;
 };
 
-// Some of the operations, and whether they are run without `--only`, or named by it.
+// A part of the operations. It runs without `--only`, or if `--only` names it.
 struct Part {
   const char* name;
   std::function<std::vector<Operation>()> make;
   const std::vector<Fault>& faults;
-  bool named = false;  // without files that have no name
+  bool named = false;  // without unnamed files
 };
 
 std::vector<Part> Parts(const fs::path& folder) {
@@ -259,7 +261,7 @@ std::vector<Part> Parts(const fs::path& folder) {
   };
 }
 
-// A fault that nothing can cope with, or a defect of the campaign's own: it has to find it.
+// A fault that nothing can handle, or a defect of the campaign itself: the campaign must find it.
 void RunSeeded(Campaign& campaign, const Part& part, const std::string& seed) {
   if (seed == "leak" || seed == "silent") return campaign.RunAll(part.make(), part.faults, false);
   campaign.RunAll(part.make(), {{seed.c_str(), {"swallow"}}}, false);
@@ -309,7 +311,7 @@ int Run(int argc, char** argv) {
   }
   for (const Part& part : parts) {
     if (!only.empty() && only != part.name) continue;
-    // Servers answer late where much else runs, as beside the short form.
+    // Servers answer late while many other programs run, as beside the short form.
     if (every > 1 && std::string_view(part.name).starts_with("redis")) continue;
     if (seed.empty()) {
       campaign.RunAll(part.make(), part.faults, part.named);

@@ -1,7 +1,7 @@
-// Many threads with one engine and with their own, for as long as they are told: they ask filters
-// of every kind and a bank, insert into filters of their own and erase from them, save and map
-// files that others replace, change concurrent filters, and read live ones that are replaced. What
-// was inserted is always found, and what nobody changes answers as before. Under ThreadSanitizer it
+// Many threads, with a shared engine and their own, for a chosen time. They query filters of every
+// kind and a bank, insert into and erase from their own filters, save and map files that other
+// threads replace, change concurrent filters, and read live filters that are replaced. Inserted
+// keys must always be found, and unchanged objects must answer as before. Under ThreadSanitizer, it
 // also looks for races: docs/campaigns.md.
 //
 // Usage: tamis_mixed_load FOLDER SECONDS [--seed lost|race]
@@ -37,10 +37,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kThreads = 6;
-constexpr uint64_t kKeys = 20'000;  // that are in what nobody changes
-constexpr uint64_t kOwn = 4'000;    // of one thread
+constexpr uint64_t kKeys = 20'000;  // in objects that do not change
+constexpr uint64_t kOwn = 4'000;    // per thread
 constexpr uint64_t kColumns = 8;
-// From here on each thread has keys of its own.
+// From here on, each thread has its own keys.
 constexpr uint64_t kFirstOwn = uint64_t{1} << 40;
 constexpr uint64_t kOwnRange = uint64_t{1} << 32;
 
@@ -53,7 +53,7 @@ struct Totals {
   }
 };
 
-// A filter that nobody changes, and what it answers.
+// A filter that does not change, and its answers.
 struct Settled {
   Settled(const Shape& shape, const std::vector<uint64_t>& keys, const std::vector<uint64_t>& asked)
       : name(shape.name()), filter(shape.Make(keys.size())) {
@@ -67,7 +67,7 @@ struct Settled {
   std::vector<uint32_t> selected;
 };
 
-// What all threads share.
+// State shared by all threads.
 struct World {
   explicit World(const fs::path& in) : folder(in) {
     for (const Shape& shape : Shapes()) settled.emplace_back(shape, keys, asked);
@@ -105,7 +105,7 @@ struct World {
   ConcurrentCuckooFilter<16> cuckoo = ConcurrentCuckooFilter<16>({.capacity = 4 * kThreads * kOwn});
   Live<SplitBlockBloomFilter> live;
   Live<ConcurrentCuckooFilter<16>> changing;
-  // Changed by several threads at a time, which it must not be: a seeded defect.
+  // Several threads change it at a time, which is not allowed: a seeded defect.
   SplitBlockBloomFilter unguarded =
       SplitBlockBloomFilter({.capacity = 1000, .backend = &Backends().back()});
 };
@@ -171,7 +171,7 @@ class Worker {
     totals_.asked += 2 * world_.asked.size() + kKeys;
   }
 
-  // A filter of its own, by the engine that all share.
+  // Changes a filter of this thread with the shared engine.
   void ChangeOwn() {
     const std::vector<Shape> shapes = Shapes();
     const Shape& shape = shapes[turn_++ % shapes.size()];
@@ -218,7 +218,7 @@ class Worker {
     totals_.erased += erased;
   }
 
-  // Files that others replace at the same time, by one of two that are whole.
+  // Uses a file that other threads replace at the same time by one of two complete files.
   void UseFiles() {
     const fs::path path = world_.folder / "f.tamis";
     world_.settled[turn_++ % world_.settled.size()].filter->Save(path);
@@ -246,8 +246,8 @@ class Worker {
       ++totals_.swaps;
     }
     if (!world_.changing.Read()) return;
-    // What a rebuild does not read has to be in while it runs, and then may be gone: only that it
-    // can be inserted at any time is looked at here.
+    // Keys that a rebuild does not read must be present while it runs, and may be gone afterwards.
+    // This only checks that keys can be inserted at any time.
     const std::vector<uint64_t> keys = NewKeys(100);
     Expect(world_.changing.Insert(Keys(keys)) == keys.size(), "a key has no room in a live filter");
     totals_.inserted += keys.size();

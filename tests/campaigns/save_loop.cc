@@ -1,5 +1,5 @@
-// Saves two filters in turn to one file until it is killed. Writes a byte to standard output when
-// the file is there.
+// Saves two filters alternately to one file until it is killed. Writes a byte to standard output
+// once the file exists.
 #include <unistd.h>
 
 #include "tamis/filters/split_block_filter.h"

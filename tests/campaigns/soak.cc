@@ -1,9 +1,11 @@
-// Inserts, erases, saves, loads, maps and merges for as long as it is told, with filters of every
-// kind beside the exact sets of their keys: no key is ever missing, the rate stays within what was
-// asked for, and the process does not grow. What it has is kept in a folder, from which it goes on.
+// Inserts, erases, saves, loads, maps and merges for a chosen time, with filters of every kind, and
+// compares them with the exact sets of their keys. No key may ever be missing, the rate must stay
+// within the requested rate, and the process must not grow. The state is kept in a folder, from
+// which the next run continues.
 //
 // Usage: tamis_soak FOLDER (--seconds N | --cycles N) [--seed lost|rate|memory]
-// With --cycles until so many keys were inserted and erased.
+//
+// With --cycles, runs until this many keys were inserted and erased.
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,20 +40,20 @@ constexpr uint64_t kLive = 100'000;  // keys of a filter at a time
 constexpr uint64_t kBatch = 10'000;
 constexpr uint64_t kBatches = 20;  // of a round, which ends with all checks
 constexpr uint64_t kAsked = 100'000;
-constexpr uint64_t kNeverIn = uint64_t{1} << 62;  // from here on keys are only asked for
+constexpr uint64_t kNeverIn = uint64_t{1} << 62;  // larger keys are only queried
 constexpr double kFpr = 0.01;
-constexpr uint64_t kMinRounds = 10;    // for the growth of memory
-constexpr uint64_t kSeededRounds = 2;  // of defects that show in each round
+constexpr uint64_t kMinRounds = 10;    // to measure the growth of memory
+constexpr uint64_t kSeededRounds = 2;  // for defects that show in each round
 
 struct Totals {
   uint64_t rounds = 0, cycles = 0, asked = 0, false_negatives = 0, absent = 0, hits = 0;
-  // What a scalable filter refuses, as it says it does: erasures, and new keys that it cannot tell
-  // from copies of others.
+  // Refusals of a scalable filter that its documentation allows: erasures, and new keys that it
+  // cannot distinguish from copies of others.
   uint64_t refused = 0, not_taken = 0;
   uint64_t findings = 0;
 };
 
-// One filter, and which keys are in it.
+// One filter, and the keys in it.
 class Subject {
  public:
   Subject(const Shape& shape, const fs::path& folder) : shape_(shape), filter_(New()) {
@@ -95,7 +97,7 @@ class Subject {
     const uint64_t hits = filter_->Count(KeysOf(kNeverIn + kAsked * totals.rounds, kAsked));
     totals.absent += kAsked;
     totals.hits += hits;
-    // Five standard deviations above what is expected of so many keys.
+    // Five standard deviations above the expected number of hits.
     const double bound =
         kAsked * (shape_.layered ? kFpr : FilterFpr(shape_.kind, kLive, filter_->bytes()));
     if (static_cast<double>(hits) > bound + 5 * std::sqrt(bound) + 5) {
@@ -127,10 +129,10 @@ class Subject {
     ++totals.findings;
   }
 
-  // Takes out keys by chance, and puts in as many that are new.
+  // Erases random keys, and inserts the same number of new keys.
   void Churn(const Engine& engine, Totals& totals) {
     ErasableFilter& filter = *filter_.As<ErasableFilter>();
-    for (uint64_t i = 0; i < kBatch; ++i) {  // to the end of the list
+    for (uint64_t i = 0; i < kBatch; ++i) {  // moves them to the end of the list
       const uint64_t j = i + KeyOf(random_++) % (kLive - i);
       std::swap(live_[kLive - 1 - i], live_[kLive - 1 - j]);
     }
@@ -146,7 +148,7 @@ class Subject {
     totals.refused += missing.size();
   }
 
-  // Inserts as many new keys as are wanting. Some may be refused: then there are fewer.
+  // Inserts the missing number of new keys. If some are refused, there are fewer keys.
   void Fill(const Engine& engine, ErasableFilter& filter, Totals& totals) {
     const size_t before = live_.size();
     while (live_.size() < kLive) live_.push_back(next_++);
@@ -157,7 +159,7 @@ class Subject {
     refused.resize(numbers.size() - inserted);
     if (refused.empty()) return;
     for (uint64_t& i : refused) i = numbers[i];
-    // Seldom, by its documentation: here of one in a million at most.
+    // Refusals are rare by the documentation: at most one in a million here.
     totals.not_taken += refused.size();
     if (!shape_.layered || totals.not_taken > 3 + totals.cycles / 1'000'000) {
       Find(totals, "a key has no room");
@@ -171,7 +173,7 @@ class Subject {
     });
   }
 
-  // Where nothing is erased: a new filter, made in two parts where they can be merged.
+  // For filters without erasure: makes a new filter, in two parts if it can be merged.
   void Renew(const Engine& engine, Totals& totals) {
     for (uint64_t& number : live_) number = next_++;
     const std::vector<uint64_t> keys = KeysAt(live_);
@@ -205,7 +207,7 @@ class Subject {
 
 uint64_t ResidentBytes() {
 #ifdef __GLIBC__
-  malloc_trim(0);  // what the allocator keeps differs from round to round
+  malloc_trim(0);  // the memory that the allocator keeps varies between rounds
 #endif
   std::ifstream in("/proc/self/statm");
   uint64_t size = 0, resident = 0;
@@ -213,7 +215,7 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// By how many percent the most of the second half is above the most of the first.
+// By how many percent the maximum of the second half exceeds the maximum of the first half.
 double Growth(const std::vector<uint64_t>& resident) {
   const auto middle = resident.begin() + static_cast<ptrdiff_t>(resident.size() / 2);
   const uint64_t before = *std::max_element(resident.begin(), middle);
@@ -221,7 +223,7 @@ double Growth(const std::vector<uint64_t>& resident) {
   return 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
 }
 
-// The newest state that was saved whole.
+// Returns the newest state that was saved completely.
 uint64_t LastState(const fs::path& folder) {
   uint64_t last = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -1,8 +1,8 @@
-"""Changes filters of every kind for hours beside exact sets of their keys.
+"""Changes filters of every kind for hours, and compares them with the exact sets of their keys.
 
 Usage: soak.py TAMIS_SOAK [--seconds N | --cycles N] [--state FOLDER] [--record] [--self-test]
 
-With --state it goes on from where the last run with the same folder ended.
+With --state, continues where the last run with the same folder ended.
 """
 import os
 import pathlib
@@ -16,7 +16,7 @@ import campaign
 
 
 def soak(program, folder, *arguments):
-    """Returns what the program counted, by name; all of its text is shown."""
+    """Returns the counts of the program by name. Prints all of its text."""
     done = subprocess.run([program, folder, *arguments], stdout=subprocess.PIPE, text=True,
                           check=False, env=campaign.environment())
     counted = dict(re.findall(r"(\w+)=(\S+)", done.stdout.splitlines()[-1] if done.stdout else ""))

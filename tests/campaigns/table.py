@@ -1,9 +1,9 @@
-"""Makes the table of docs/campaigns.md of all results in results.json.
+"""Makes the table of docs/campaigns.md from all results in results.json.
 
 Usage: table.py [--check]
 
-What runs of one campaign did adds up; of a figure whose name begins with "max." it is the largest.
-With --check it only fails if the page has another table.
+Adds up the figures of all runs of a campaign. For a figure whose name begins with "max.", uses the largest.
+With --check, only fails if the page has another table.
 """
 import json
 import pathlib
@@ -27,7 +27,7 @@ def unique(values):
 
 
 def add_up(rows):
-    """The figures of all runs together, by name, in the order in which they first came."""
+    """Returns the total figures of all runs by name, in the order of their first occurrence."""
     figures = {}
     for row in rows:
         for name, value in row["figures"].items():

@@ -1,9 +1,9 @@
-"""Many threads with engines, concurrent and live filters, banks and files, for as long as is said.
+"""Runs many threads with engines, concurrent and live filters, banks and files for a chosen time.
 
 Usage: threads.py TAMIS_MIXED_LOAD [--seconds N] [--record] [--self-test]
 
-What was inserted has to be found, and what nobody changes to answer as before. In a build with
-ThreadSanitizer (cmake --preset tsan) each race that it reports is a finding, too.
+Inserted keys must be found, and unchanged objects must answer as before. In a build with ThreadSanitizer
+(cmake --preset tsan), each reported race is a finding, too.
 """
 import os
 import pathlib
@@ -21,7 +21,7 @@ RACE = "WARNING: ThreadSanitizer"
 
 
 def load(program, folder, seconds, *arguments):
-    """Returns what the program counted, by name, and what ThreadSanitizer reported."""
+    """Returns the counts of the program by name, and the reports of ThreadSanitizer."""
     options = f"history_size=7 suppressions={SUPPRESSIONS} exitcode={SANITIZER_STATUS}"
     done = subprocess.run([program, folder, str(seconds), *arguments], capture_output=True, text=True,
                           check=False, env=campaign.environment(TSAN_OPTIONS=options))
@@ -33,8 +33,8 @@ def load(program, folder, seconds, *arguments):
 
 
 def finds(program, folder, seed, shows):
-    """Whether a seeded defect is found; in longer and longer runs, as threads come to do little in a
-    second on a machine that is slow or busy. `shows` is asked of what `load` returns."""
+    """Whether a seeded defect is found, in increasingly long runs, because threads do little in a second
+    on a slow or busy machine. `shows` tests the result of `load`."""
     return any(shows(*load(program, folder, seconds, "--seed", seed)) for seconds in (1, 5, 30))
 
 
