@@ -1,10 +1,10 @@
-// Opens untrusted bytes as a filter bank: loaded, mapped, and read by ranges. Whatever they are,
-// the outcome is a FormatError, the same in every way, or a bank that can be asked; and a file that
-// is accepted says what the library itself would have written.
+// Opens untrusted bytes as a filter bank: by loading, by mapping, and by reading ranges. For any
+// bytes, the outcome is a FormatError, the same in every way, or a bank that can be queried. An
+// accepted file equals the file that the library itself would write.
 //
-// An input that begins with `c` is a bank without what a file has most of: after it the header, 1
-// byte that tells how many pages of rows there are, and the directory. Rows and checksums are made
-// up. Any other input is a file. seeds/bank has some of the first.
+// An input that begins with `c` is a bank without most of the bytes of a file. After the `c` follow
+// the header, 1 byte with the number of pages of rows, and the directory. Rows and checksums are
+// generated. Any other input is a file. seeds/bank has some inputs of the first kind.
 #include <xxhash.h>
 
 #include <algorithm>
@@ -30,10 +30,11 @@ namespace {
 namespace offset = detail::offset;
 constexpr uint64_t kPage = bank::kBlockBytes;
 
-// The secret of every bank that has a keyed hash and not its secret: seldom the right one.
+// The secret for every bank with a keyed hash whose file lacks its secret. It is rarely the right
+// one.
 constexpr HashSecret kSecret = {1, 2};
 
-// What came of opening a bank: nothing, or what is wrong with its bytes.
+// The outcome of opening a bank: "" or the problem with its bytes.
 template <typename Open>
 std::string Outcome(const Open& open) {
   try {
@@ -58,10 +59,10 @@ struct Answers {
 constexpr size_t kKeys = 40;
 
 uint64_t KeyOf(size_t i) { return i * i * i; }
-// Which of them are no nulls.
+// A bit is 0 for a null.
 constexpr uint8_t kValid[kKeys / 8] = {0xFF, 0xFF, 0x7F, 0xFF, 0xFE};
 
-// The first n keys.
+// Queries the first n keys.
 template <typename Bank>
 Answers Ask(const Bank& bank, size_t n) {
   uint64_t values[kKeys];
@@ -97,7 +98,7 @@ void AskForMembers(const Bank& bank) {
   Require(bytes == bank.bytes() && in_groups == members.size());
 }
 
-// What a file says of itself, which is what the library would have written.
+// Returns the contents of a file, which must equal the file that the library would write.
 detail::BankFile RequireSealed(const Bytes& bytes) {
   const std::span all = std::as_bytes(std::span(bytes));
   const detail::BankFile file = detail::ReadBankFile(
@@ -113,8 +114,8 @@ detail::BankFile RequireSealed(const Bytes& bytes) {
   return file;
 }
 
-// Makes of the bits of a mapped file those of one that is read: a page that does not match its
-// checksum has all members for its keys. Returns the pages.
+// Changes the answers of a mapped file into those of a reader: a page that does not match its
+// checksum has all members for its keys. Returns these pages.
 std::vector<BankDamage> AddDamage(const Bytes& bytes, const detail::BankFile& file,
                                   const HashSpec& hash, size_t n, std::vector<uint64_t>& bits) {
   std::vector<BankDamage> damaged;
@@ -166,7 +167,7 @@ void OpenInEveryWay(const Bytes& bytes) {
     secret = kSecret;
     outcome = Outcome([&] { map(Verify::kHeader); });
   }
-  // A few pages at a time, and gaps of some.
+  // Only a few pages at a time, with small gaps.
   const BankReaderOptions options = {
       .max_bytes = 4 * kPage, .max_gap_bytes = bytes.size() % 3 * kPage, .secret = secret};
   Require(Outcome([&] { OpenReader(bytes, options); }) == outcome);
@@ -219,13 +220,13 @@ void Put(Bytes& bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 
-// Where the payload ends by the header, as far as the bytes go.
+// The end of the payload by the header, limited by the number of bytes.
 uint64_t TablesAt(const Bytes& bytes) {
   const uint64_t room = (bytes.size() - kPage) / kPage * kPage;
   return kPage + std::min(Get<uint64_t>(bytes, offset::kPayloadLength) / kPage * kPage, room);
 }
 
-// Make checksums right, which no mutation finds.
+// Corrects checksums, which no mutation can do.
 void SealPages(Bytes& bytes) {
   const uint64_t tables_at = TablesAt(bytes);
   for (uint64_t at = kPage; at < tables_at; at += kPage) {
@@ -247,8 +248,8 @@ void SealHeader(Bytes& bytes) {
   Put(bytes, at, uint64_t{XXH3_64bits(bytes.data(), at)});
 }
 
-// The file of an input without rows: lengths are what they have to be, unless the last byte of the
-// directory's length says that they are to stay.
+// Makes the file of an input without rows. Lengths are corrected, unless the last byte of the
+// length of the directory prevents it.
 Bytes Expand(std::span<const uint8_t> input) {
   constexpr size_t kHeader = detail::kHeaderBytes2;
   if (input.size() <= kHeader) return {};
@@ -257,7 +258,7 @@ Bytes Expand(std::span<const uint8_t> input) {
   const std::span directory = input.subspan(kHeader + 1);
   bytes.resize(kPage);
   for (uint64_t page = 0; page < pages; ++page) {
-    // Rows with three of four bits, so that some keys have some members.
+    // Rows with three of four bits set, so that some keys have some members.
     for (uint64_t i = 0; i < kPage; ++i) {
       bytes.push_back(static_cast<uint8_t>(0xEE | (i * 37 + page + (i >> 8))));
     }
@@ -280,7 +281,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes bytes = is_compact ? Expand({data + 1, size - 1}) : Bytes(data, data + size);
   if (!is_compact) OpenInEveryWay(bytes);
   if (bytes.size() < kPage) return 0;
-  // Once more with checksums that are right: of the header, of the tables, and of the pages.
+  // Repeats this with correct checksums of the header, of the tables, and of the pages.
   if (!is_compact) {
     SealHeader(bytes);
     OpenInEveryWay(bytes);

@@ -1,6 +1,6 @@
-// Reads untrusted bytes as what Milvus, Kvrocks and Vortex have before and beside their blocks.
-// Whatever they are, the outcome is a FormatError or a filter that can be asked and changed, and
-// that is written as it was read.
+// Reads untrusted bytes as the fields that Milvus, Kvrocks and Vortex store before and next to
+// their blocks. For any bytes, the outcome is a FormatError or a filter that can be queried and
+// changed, and is written as it was read.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +40,7 @@ void UseKvrocks(std::span<const std::byte> bytes) {
   Use(std::move(filter), kvrocks::View(bytes));
 }
 
-// The options, and blocks behind them.
+// The options, followed by blocks.
 void UseVortex(std::span<const std::byte> bytes) {
   const size_t first = std::min<size_t>(bytes.size(), vortex::kOptionsBytes);
   const uint64_t blocks = vortex::ReadOptions(bytes.first(first));
@@ -54,11 +54,11 @@ void UseVortex(std::span<const std::byte> bytes) {
 }  // namespace
 }  // namespace tamis
 
-// The first byte is the format.
+// The first byte selects the format.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis;
   if (size == 0) return 0;
-  // At an address that a view can have.
+  // Copies the bytes to an address that is valid for a view.
   const auto all = std::as_bytes(std::span(data + 1, size - 1));
   const std::vector<std::byte> bytes(all.begin(), all.end());
   try {

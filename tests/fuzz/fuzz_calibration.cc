@@ -1,5 +1,5 @@
-// Reads untrusted bytes as a calibration. Whatever they are, the outcome is a FormatError or a
-// calibration that an Engine can plan with, and that is read again as it is written.
+// Reads untrusted bytes as a calibration. For any bytes, the outcome is a FormatError or a
+// calibration that an Engine can use, and that is unchanged when it is written and read again.
 #include <unistd.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the folder for temporary files: whoever runs the target gives it one that it removes.
+// Returns a path in the folder for temporary files, which the caller of the target removes.
 fs::path NewPath() {
   static const fs::path path =
       fs::temp_directory_path() / ("calibration-" + std::to_string(getpid()));
@@ -39,7 +39,7 @@ void RequireRoute(const CallRoute& route) {
   Require(std::isfinite(route.seconds) && route.seconds >= 0);
 }
 
-// A filter of each kind that has no layers: few bytes, and more.
+// Two filters of each kind without layers: a small and a larger one.
 const std::vector<AnyFilter>& Filters() {
   static const std::vector<AnyFilter> filters = [] {
     std::vector<AnyFilter> made;

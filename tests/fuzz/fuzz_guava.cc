@@ -1,6 +1,6 @@
-// Reads untrusted bytes as a filter of Guava. Whatever they are, the outcome is a FormatError or a
-// filter that can be asked and changed, and that is written as it was read; and whatever the bytes
-// of a key are, its answer is the same alone and in bulk.
+// Reads untrusted bytes as a filter of Guava. For any bytes, the outcome is a FormatError or a
+// filter that can be queried and changed, and is written as it was read. For keys of any bytes,
+// single and bulk calls give the same answers.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ void Require(bool condition) {
   if (!condition) __builtin_trap();
 }
 
-// What is inserted is in; an insertion that is refused changes nothing.
+// Inserted keys are found. An insertion that is refused changes nothing.
 template <typename Key>
 void Use(GuavaBloomFilter& filter, const std::vector<Key>& keys) {
   std::vector<uint64_t> bits(BitmapWords(keys.size()));
@@ -40,7 +40,7 @@ void Use(GuavaBloomFilter& filter, const std::vector<Key>& keys) {
 }  // namespace
 }  // namespace tamis
 
-// The first byte is the funnel; the rest is the stream, of which pieces are keys, too.
+// The first byte is the funnel. The rest is the stream; pieces of it are also the keys.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis;
   if (size == 0) return 0;

@@ -1,7 +1,7 @@
-// Reads untrusted bytes as keys, in every way that the command has: lines, CSV, tab-separated text,
-// integers as text and raw, packed or not. What is read is the same whatever the pieces in which it
-// comes and the batches in which it is asked for, or is refused in all of them; and lines are what
-// a plain reading finds.
+// Reads untrusted bytes as keys, in every way of the command: lines, CSV, tab-separated text,
+// integers as text and raw, packed or not. The keys must not depend on the pieces of the input or
+// on the sizes of batches, and an error must not either. Lines must equal the result of a simple
+// reader.
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@
 namespace tamis::tools {
 namespace {
 
-// How many bytes each call of read has at most, in turn; 0: as many as are asked for.
+// Maximum number of bytes of each call of read, in turn; 0: no limit.
 struct Pieces {
   std::array<size_t, 4> sizes = {};
   size_t next = 0;
@@ -34,7 +34,7 @@ Pieces pieces;
 }  // namespace
 }  // namespace tamis::tools
 
-// The linker puts these in place of the functions of the system.
+// The linker replaces the functions of the system by these.
 extern "C" {
 ssize_t __real_read(int fd, void* to, size_t bytes);
 
@@ -43,7 +43,7 @@ ssize_t __wrap_read(int fd, void* to, size_t bytes) {
   return __real_read(fd, to, piece == 0 ? bytes : std::min(piece, bytes));
 }
 
-// Where there are pieces, the next is never there yet.
+// With pieces, the next piece is never available yet.
 int __wrap_poll(pollfd* fds, nfds_t n, int) {
   const bool there = tamis::tools::pieces.sizes[0] == 0;
   for (nfds_t i = 0; i < n; ++i) fds[i].revents = there ? POLLIN : 0;
@@ -54,16 +54,16 @@ int __wrap_poll(pollfd* fds, nfds_t n, int) {
 namespace tamis::tools {
 namespace {
 
-constexpr size_t kHead = 4;  // bytes of an input that say how to read the rest
+constexpr size_t kHead = 4;  // bytes of an input that select how to read the rest
 
-// All that was read.
+// The results of a read.
 struct Read {
   std::vector<std::string> keys;
   std::vector<std::string> texts;
   std::vector<std::string> records;
   std::vector<uint64_t> bad;  // indices of records
   uint64_t num_records = 0;
-  // The rest only if nothing was refused.
+  // The following fields are only valid if nothing was refused.
   bool refused = false;
   std::string header;
   uint64_t bytes = 0, num_bad = 0, num_empty = 0;
@@ -105,14 +105,15 @@ Read ReadAll(const InputOptions& options, KeyReader::Needs needs, const Pieces& 
   return all;
 }
 
-// Whether the one is how the other begins.
+// Whether the shorter vector is a prefix of the other.
 template <typename T>
 bool IsBegin(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(std::min(a.size(), b.size())),
                     b.begin());
 }
 
-// What was read before it was refused depends on pieces; it is the same as far as it goes.
+// If the input is refused, the keys read so far depend on the pieces, but one read must be a prefix
+// of the other.
 void RequireSame(const Read& a, const Read& b) {
   Require(a.refused == b.refused);
   if (a.refused) {
@@ -125,7 +126,7 @@ void RequireSame(const Read& a, const Read& b) {
   Require(a.num_bad == b.num_bad && a.num_empty == b.num_empty);
 }
 
-// What lines hold, read in the plainest way.
+// Compares with lines that a simple reader finds.
 void RequireLines(const Read& read, const InputOptions& options,
                   const std::vector<std::string_view>& inputs) {
   std::vector<std::string> keys;
@@ -152,7 +153,7 @@ void RequireLines(const Read& read, const InputOptions& options,
   Require(read.keys == keys && read.num_bad == bad);
 }
 
-// Records are how the input goes on, one behind the other but for bad ones.
+// The records in order are the input, except for bad records.
 void RequireRecords(const Read& read, const std::vector<std::string_view>& inputs) {
   std::string all;
   for (const std::string_view input : inputs) all += input;
@@ -168,8 +169,8 @@ void RequireRecords(const Read& read, const std::vector<std::string_view>& input
 }  // namespace
 }  // namespace tamis::tools
 
-// The first bytes are options, the pieces, the largest batch, and where the second of two files
-// begins; the rest is these.
+// The first bytes are the options, the pieces, the largest batch, and the start of the second of
+// two files. The rest is these files.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis;
   using namespace tamis::tools;
@@ -209,7 +210,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     RequireLines(whole, options, inputs);
   }
   if (!whole.refused && options.as_is && needs.records) RequireRecords(whole, inputs);
-  // Many small pieces of a large input take long.
+  // Many small pieces of a large input would take long.
   const size_t least = 1 + text.size() / 256;
   needs.max_batch = 1 + shape % 8;
   RequireSame(ReadAll(options, needs, {}), whole);

@@ -1,6 +1,6 @@
-// Numbers as people type them and as they read them: what options of the command take, keys that
-// are integers, secrets, and texts of figures. Whatever a text is, the outcome is what it says, by
-// a reckoning with strings, or an Error that names the option and has no control characters.
+// Numbers as users write and read them: values of options, integer keys, secrets, and formatted
+// figures. For any text, the outcome is its value, checked by string arithmetic, or an Error that
+// names the option and has no control characters.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,7 +34,7 @@ void RequirePrintable(std::string_view text) {
   Require(std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }));
 }
 
-// What `parse` makes of the text, or nothing if it refuses it.
+// Returns the result of `parse`, or nothing if it refuses the text.
 template <typename T>
 std::optional<T> Parsed(T (*parse)(std::string_view, std::string_view), std::string_view text) {
   try {
@@ -52,7 +52,7 @@ std::string WithoutZerosAtFront(const std::string& digits) {
   return first == std::string::npos ? "0" : digits.substr(first);
 }
 
-// The digits of a number that ParseCount has taken, written out.
+// Returns all digits of a number that ParseCount has accepted.
 std::string WrittenOut(std::string_view text) {
   int exponent = 0;
   constexpr std::pair<char, int> kSuffixes[] = {{'k', 3}, {'K', 3}, {'M', 6}, {'G', 9}, {'T', 12}};
@@ -173,13 +173,13 @@ void ReadSecret(std::string_view text) {
     Require(secret.has_value() && text.size() >= 32);
   } catch (const Error& error) {
     Require(error.code() == ErrorCode::kInvalidArgument);
-    constexpr size_t kLongest = 100;  // of what it says besides
+    constexpr size_t kLongest = 100;  // of the rest of the message
     Require(text.size() <= kLongest ||
             std::string_view(error.what()).find(text) == std::string_view::npos);
   }
 }
 
-// Of any figure, also of one that is none.
+// Formats any figure, including NaN.
 void WriteFigures(std::string_view text) {
   double value = 0;
   if (text.size() < sizeof(value) + 1) return;
@@ -198,7 +198,7 @@ void WriteFigures(std::string_view text) {
 }  // namespace
 }  // namespace tamis::tools
 
-// The first byte says what the rest is.
+// The first byte selects the meaning of the rest.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis::tools;
   if (size == 0) return 0;

@@ -1,6 +1,5 @@
-// Opens untrusted bytes as a filter file. Whatever they are, the outcome is a FormatError or a
-// filter that can be used; and a file that is accepted is exactly what the library itself would
-// have written.
+// Opens untrusted bytes as a filter file. For any bytes, the outcome is a FormatError or a filter
+// that can be used. An accepted file equals the file that the library itself would write.
 #include <xxhash.h>
 
 #include <algorithm>
@@ -54,8 +53,8 @@ void ChangeFilter(Filter& filter) {
     if (std::find(rejected.begin(), rejected.end(), i) == rejected.end()) in.push_back(keys[i]);
   }
   Require(in.size() == inserted && filter.Count(in) == inserted);
-  // A scalable filter may have no error left for another layer, may be unsure whose a key is, and
-  // does not count what is in already and would need another layer.
+  // A scalable filter may have no error rate left for another layer, or may not know which layer
+  // has a key. It does not count a key that is already found and would need another layer.
   if (filter.kind() == FilterKind::kScalable) return;
   Require(filter.inserted_count() == before + inserted);
   if (auto* const erasable = dynamic_cast<ErasableFilter*>(&filter)) {
@@ -65,7 +64,7 @@ void ChangeFilter(Filter& filter) {
   }
 }
 
-// What came of opening a filter: nothing, or what is wrong with its bytes.
+// The outcome of opening a filter: "" or the problem with its bytes.
 template <typename Open>
 std::string Outcome(const Open& open) {
   try {
@@ -78,7 +77,7 @@ std::string Outcome(const Open& open) {
   }
 }
 
-// The bytes of a file are the same filter, or as wrong, in memory.
+// In memory, the bytes of a file give the same filter or the same error.
 void OpenInMemory(const Bytes& bytes, const std::string& path) {
   const std::unique_ptr<void, decltype(&std::free)> aligned(
       std::aligned_alloc(64, std::max<size_t>(1, (bytes.size() + 63) / 64) * 64), &std::free);
@@ -107,7 +106,7 @@ void OpenInEveryWay(const Bytes& bytes) {
     const AnyFilter loaded = Load(path);
     const size_t payload_at = again.size();
     if (loaded->kind() == FilterKind::kScalable) {
-      // Its payload is what its layers have, each in its place.
+      // Its payload consists of its layers.
       Require(header.payload_bytes == bytes.size() - payload_at);
     } else {
       const auto payload = loaded->payload();
@@ -118,7 +117,7 @@ void OpenInEveryWay(const Bytes& bytes) {
   } catch (const FormatError& error) {
     Require(error.offset() <= bytes.size() || error.offset() < detail::kHeaderBytes2);
   } catch (const Error& error) {
-    Require(error.code() == ErrorCode::kSecret);  // of a keyed hash, which is not in the file
+    Require(error.code() == ErrorCode::kSecret);  // the file lacks the secret of a keyed hash
   }
 }
 
@@ -149,7 +148,7 @@ void SealHeader(Bytes& bytes, size_t at) {
   Put(bytes, at + checksum_at, uint64_t{XXH3_64bits(bytes.data() + at, checksum_at)});
 }
 
-// Makes the checksums of a filter without layers right, as far as the bytes go. Returns its end.
+// Corrects the checksums of a filter without layers, within the available bytes. Returns its end.
 uint64_t SealFilter(Bytes& bytes, size_t at) {
   FileHeader header;
   header.version = VersionAt(bytes, at);
@@ -205,8 +204,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   OpenInEveryWay(bytes);
   if (size < detail::kHeaderBytes1) return 0;
   if (size < detail::HeaderBytes(VersionAt(bytes, 0))) return 0;
-  // Once more with checksums that are right, which no mutation finds: first that of the header
-  // alone, then those of the payload, too, and of the layers in it.
+  // Repeats this with correct checksums, which no mutation can find: first only of the header, then
+  // also of the payload and of the layers in it.
   for (const bool seal_payload : {false, true}) {
     if (seal_payload) {
       if (bytes[offset::kFilterKind] == static_cast<uint8_t>(FilterKind::kScalable)) {

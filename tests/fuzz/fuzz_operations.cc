@@ -1,7 +1,7 @@
-// Sequences of operations on filters of every kind, each on every backend of this machine at the
-// same time, beside the exact multiset of their keys. Whatever the sequence is, no key that is in
-// is missing, every backend gives the same answers and the same filter, every form of a call the
-// same outcome, and what is refused is refused with the Error that the headers name, and changes
+// Sequences of operations on filters of every kind, on every backend of this machine at the same
+// time, compared with the exact multiset of their keys. For any sequence, no inserted key is
+// missing, every backend gives the same answers and the same filter, and every form of a call has
+// the same outcome. Refused operations throw the Error that the headers document, and change
 // nothing.
 #include <algorithm>
 #include <cstddef>
@@ -39,7 +39,7 @@ using campaigns::Shape;
 
 constexpr size_t kMaxOperations = 40;
 
-// The input, byte by byte; zeros behind its end.
+// Reads the input byte by byte, with zeros after its end.
 class Input {
  public:
   explicit Input(std::span<const uint8_t> data) : data_(data) {}
@@ -60,7 +60,7 @@ class Input {
   std::span<const uint8_t> data_;
 };
 
-// The code of the Error that `call` throws, or nothing.
+// Returns the code of the Error that `call` throws, or nothing.
 template <typename Call>
 std::optional<ErrorCode> CodeOf(const Call& call) {
   try {
@@ -71,7 +71,7 @@ std::optional<ErrorCode> CodeOf(const Call& call) {
   }
 }
 
-// How filters are made.
+// The options of filters.
 struct Spec {
   Shape shape;
   FilterOptions options;
@@ -116,14 +116,14 @@ Spec ReadSpec(Input& input) {
   constexpr double kTightenings[] = {0.85, 0.5, 0.01, 0.99, 1};
   spec.layered.growth = input.Choose(kGrowths);
   spec.layered.tightening = input.Choose(kTightenings);
-  // Never without a limit: of few keys, layers of a low rate with fingerprints of 8 bits have
+  // Always with a limit: for few keys, layers with a low rate and fingerprints of 8 bits have
   // gigabytes.
   spec.layered.max_bytes = input.Byte() % 2 == 0 ? uint64_t{1} << 20 : 64 * (1 + input.Byte());
   spec.layered.hash = options.hash;
   return spec;
 }
 
-// Some of the keys that there are: integers, or strings, by number.
+// A selection of the available keys: integers or strings, by number.
 struct Selection {
   std::vector<unsigned> numbers;
   std::vector<uint64_t> integers;
@@ -148,7 +148,7 @@ struct Selection {
   bool IsValid(size_t i) const { return keys().IsValid(i); }
 };
 
-// The filters of all backends, which are the same one, and how often each key is in.
+// The filters of all backends, which are equal, and the number of copies of each key.
 class Subject {
  public:
   explicit Subject(const Spec& spec) : spec_(spec) {
@@ -157,7 +157,7 @@ class Subject {
 
   uint64_t bytes() const { return filters_.front()->bytes(); }
 
-  // Of each of `selection` that is valid one copy more. One backend takes them one by one.
+  // Inserts one copy of each valid key of `selection`. One backend inserts keys one at a time.
   void Insert(const Selection& selection) {
     const size_t n = selection.size();
     std::optional<std::vector<uint64_t>> first;
@@ -180,7 +180,7 @@ class Subject {
     RequireSame();
   }
 
-  // The same where all are valid, one by one on one backend and at once on the others.
+  // Inserts keys that are all valid: one at a time on one backend, and at once on the others.
   void InsertOneByOne(const Selection& selection, size_t which) {
     AnyFilter& one = filters_[which % filters_.size()];
     std::vector<uint64_t> rejected;
@@ -218,7 +218,7 @@ class Subject {
     const Bitmap rejected(std::span(*first).subspan(BitmapWords(n)));
     for (size_t i = 0; i < n; ++i) {
       Require(!fresh.Test(i) || (!rejected.Test(i) && selection.IsValid(i)));
-      // What was in already, to be sure, is not new.
+      // A key that was already inserted is not new.
       uint64_t& copies = CopiesOf(selection, i);
       Require(copies == 0 || !selection.IsValid(i) || (!fresh.Test(i) && !rejected.Test(i)));
       if (fresh.Test(i)) ++copies;
@@ -226,7 +226,7 @@ class Subject {
     RequireSame();
   }
 
-  // Erases keys that are in, at most as often as they are.
+  // Erases inserted keys, at most as often as they were inserted.
   void Erase(const Selection& wanted, bool one_by_one) {
     if (filters_[0].As<ErasableFilter>() == nullptr) return;
     std::vector<unsigned> numbers;
@@ -256,7 +256,7 @@ class Subject {
       if (!first) first = missing;
       Require(missing == *first);
     }
-    // A scalable filter refuses what several layers may have.
+    // A scalable filter refuses keys that several layers may have.
     Require(first->empty() || spec_.shape.layered);
     for (size_t i = 0; i < n; ++i) {
       if (!std::ranges::binary_search(*first, i)) --CopiesOf(selection, i);
@@ -264,7 +264,7 @@ class Subject {
     RequireSame();
   }
 
-  // Every form of a lookup says the same, and what is in is found.
+  // Every form of a query gives the same answer, and inserted keys are found.
   void Ask(const Selection& selection) const {
     const size_t n = selection.size();
     const Keys keys = selection.keys();
@@ -318,7 +318,7 @@ class Subject {
     }
   }
 
-  // Each goes on as one that was saved and loaded, by the next backend.
+  // Saves each filter and loads it on the next backend.
   void Reload(bool map, uint32_t version) {
     static MemoryFile file;
     const SaveOptions save = {
@@ -365,7 +365,7 @@ class Subject {
     for (const auto& [number, copies] : other.strings_) strings_[number] += copies;
   }
 
-  // For those that can; what was in both is in.
+  // For kinds that support it. Keys in both filters stay.
   void Intersect(const Subject& other) {
     const bool did = IntersectAs<SplitBlockBloomFilter>(other) || IntersectAs<BloomFilter>(other);
     if (!did) return;
@@ -413,7 +413,7 @@ class Subject {
 
   Spec spec_;
   std::vector<AnyFilter> filters_;
-  std::map<unsigned, uint64_t> integers_, strings_;  // by number; how many copies
+  std::map<unsigned, uint64_t> integers_, strings_;  // by number; number of copies
 };
 
 Selection ReadSelection(Input& input) {
@@ -468,8 +468,8 @@ void Operate(Input& input, Subject& subject, Subject& other) {
 }  // namespace
 }  // namespace tamis
 
-// The first bytes say how the filters are made, the rest what is done with them: each operation is
-// a byte, whose lowest bit after that says to which of two.
+// The first bytes select the options of the filters. The rest are operations: a byte that selects
+// one of the two filters, and the bytes of the operation.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis;
   Input input({data, size});
@@ -485,8 +485,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Require(code == ErrorCode::kInvalidArgument || code == ErrorCode::kOutOfMemory);
     return 0;
   }
-  // Whoever asks 1e-9 of a cuckoo filter with 8 bits of fingerprint gets 500 MB for 16 keys, all of
-  // which is compared after each operation.
+  // A cuckoo filter with fingerprints of 8 bits and a rate of 1e-9 takes 500 MB for 16 keys, and
+  // all of it would be compared after each operation.
   constexpr uint64_t kMostBytes = uint64_t{4} << 20;
   if (std::max(a->bytes(), b->bytes()) > kMostBytes) return 0;
   for (size_t i = 0; i < kMaxOperations && !input.empty(); ++i) {

@@ -1,6 +1,6 @@
-// What tamis::parquet reads of files: footers, headers of filters, and bits. Whatever they are, the
-// outcome is an Error or an answer; what is in doubt is kept; and what is read is what is there,
-// also when filters have been added.
+// Reads untrusted bytes as tamis::parquet reads files: footers, headers of filters, and bits. For
+// any bytes, the outcome is an Error or an answer. Row groups in doubt are kept. Contents are read
+// correctly, also after filters were added.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +52,7 @@ void AskColumns(const Source& source, const Footer& footer) {
   }
 }
 
-// The places of a chunk's fields lie one behind the other.
+// The places of the fields of a chunk are in order.
 void ReadPlaces(const Footer& footer) {
   const size_t columns = footer.schema().columns().size();
   for (size_t group = 0; group < footer.row_groups().size() && group < 4; ++group) {
@@ -68,7 +68,7 @@ void ReadPlaces(const Footer& footer) {
   }
 }
 
-// With filters for the first chunks a footer says so, and all else as before.
+// After filters were added for the first chunks, the footer has them and is otherwise unchanged.
 void Splice(const Footer& footer) {
   const size_t columns = footer.schema().columns().size();
   std::vector<FilterEntry> entries;
@@ -129,8 +129,7 @@ void ReadFilterBytes(Bytes bytes) {
   }
 }
 
-// Text that is a value is written as text that is the same value. The first byte says of which
-// type.
+// Text that is a value is formatted as text with the same value. The first byte is the type.
 void ReadKey(Bytes bytes) {
   using Kind = LogicalType::Kind;
   constexpr PhysicalType kInt32 = PhysicalType::kInt32;
@@ -168,7 +167,7 @@ void ReadKey(Bytes bytes) {
   }
   const auto bits = NumberBits(column, *kind, list_of(text), 0);
   if (!bits) return;
-  // An integer may be no time of a day.
+  // An integer may not be a valid time of day.
   if (column.logical.kind == Kind::kTime && *bits > 86'400'000'000) return;
   const std::string written = TextOfNumber(column, *bits);
   const std::string_view view = written;
@@ -179,8 +178,8 @@ void ReadKey(Bytes bytes) {
 }  // namespace
 }  // namespace tamis::parquet
 
-// The first byte says which: 'f' a footer, 'b' a filter, 'k' a key as text, any other (such as the
-// P of PAR1) a file.
+// The first byte selects the kind of input: 'f' a footer, 'b' a filter, 'k' a key as text, any
+// other (such as the P of PAR1) a file.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis::parquet;
   if (size == 0) return 0;

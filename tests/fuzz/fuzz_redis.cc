@@ -1,6 +1,6 @@
-// What tamis::redis reads of servers: replies, slot maps, redirections, descriptors and states of
-// segments. Whatever they are, the outcome is an Error or something that can be used; and what is
-// accepted is what would have been written.
+// Reads untrusted bytes as tamis::redis reads servers: replies, slot maps, redirections,
+// descriptors and states of segments. For any bytes, the outcome is an Error or a usable result. An
+// accepted input equals the bytes that the library would write.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -95,7 +95,7 @@ void ReadUrl(std::string_view text) {
 }  // namespace
 }  // namespace tamis::redis
 
-// The first byte says which.
+// The first byte selects the kind of input.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis::redis;
   if (size == 0) return 0;

@@ -1,6 +1,6 @@
-// Reads untrusted bytes as a dump of RedisBloom. Whatever they are, the outcome is a FormatError or
-// a filter that can be asked and changed, and that is written as it was read; and whatever the
-// bytes of a key are, its answer is the same alone and in bulk.
+// Reads untrusted bytes as a dump of RedisBloom. For any bytes, the outcome is a FormatError or a
+// filter that can be queried and changed, and is written as it was read. For keys of any bytes,
+// single and bulk calls give the same answers.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ void Ask(const Filter& filter, const std::vector<std::string_view>& keys) {
   }
 }
 
-// What would only take long, or more memory than a fuzzer has, is not changed.
+// Skips changes that would only take long, or more memory than a fuzzer has.
 void Change(RedisBloomFilter& filter, const std::vector<std::string_view>& keys) {
   if (filter.link(filter.num_links() - 1).capacity > 10000 || filter.expansion() > 10) return;
   try {
@@ -61,7 +61,7 @@ template <typename Filter>
 void Use(std::span<const std::byte> bytes, const std::vector<std::string_view>& keys) {
   try {
     Filter filter = Filter::FromBytes(bytes);
-    // Whose chunks may have been others.
+    // The original chunks may have been different.
     const std::vector<std::byte> read = filter.ToBytes();
     Require(read.size() == filter.serialized_bytes());
     const Filter again = Filter::FromBytes(read);
@@ -79,7 +79,7 @@ void Use(std::span<const std::byte> bytes, const std::vector<std::string_view>& 
 }  // namespace
 }  // namespace tamis
 
-// The first byte is the format; the rest is the file of a dump, of which pieces are keys, too.
+// The first byte is the format. The rest is the file of a dump; pieces of it are also the keys.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tamis;
   if (size == 0) return 0;

@@ -1,5 +1,6 @@
-// Not a target, but what shows that targets find: with a defect that TAMIS_FUZZ_DEFECT names, for
-// inputs that begin with "taMi". Without one it finds nothing. tests/campaigns/fuzz.py --self-test
+// Not a target, but a test that targets find defects: with a defect that TAMIS_FUZZ_DEFECT names,
+// for inputs that begin with "taMi". Without a defect it finds nothing.
+// `tests/campaigns/fuzz.py --self-test` runs it.
 #include <chrono>
 #include <climits>
 #include <cstddef>
@@ -18,7 +19,7 @@
 namespace tamis {
 namespace {
 
-// What the library reads of `size` bytes from there on.
+// Lets the library read `size` bytes from `data` on.
 void ReadChain(const std::byte* data, size_t size) {
   try {
     kvrocks::ReadChain(std::span(data, size));
@@ -47,13 +48,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ReadChain(bytes.data(), size);
   if (static bool first = true; first && defect == "slow" && input.starts_with("taM")) {
     first = false;
-    Work(std::chrono::seconds(2));  // which is not too long
+    Work(std::chrono::seconds(2));  // not too long
   }
   if (!input.starts_with("taMi")) return 0;
   if (defect == "answer") {
     Require(input.find('\xFF') == std::string_view::npos);
   } else if (defect == "overrun") {
-    constexpr size_t kRecord = 37;  // which are not all there
+    constexpr size_t kRecord = 37;  // more than the input has
     ReadChain(bytes.data() + 4, kRecord);
   } else if (defect == "overflow") {
     volatile int most = INT_MAX;

@@ -1,4 +1,4 @@
-// What fuzz targets of files share.
+// Shared code of the fuzz targets for files.
 #ifndef TAMIS_TESTS_FUZZ_MEMORY_FILE_H_
 #define TAMIS_TESTS_FUZZ_MEMORY_FILE_H_
 
@@ -17,7 +17,7 @@ inline void Require(bool condition) {
   if (!condition) __builtin_trap();
 }
 
-// A file in memory, which has a name as long as the process lives.
+// A file in memory, whose name exists as long as the process.
 class MemoryFile {
  public:
   MemoryFile() : fd_(memfd_create("input", MFD_CLOEXEC)) { Require(fd_ >= 0); }
