@@ -33,9 +33,8 @@ struct RebuildProgress {
 };
 
 struct LiveStatus {
-  uint64_t generation = 0;  // number of the current filter; 0 before the first
-  std::chrono::nanoseconds
-      age{};  // age of the current filter, see Live::Publish; 0 before the first
+  uint64_t generation = 0;         // number of the current filter; 0 before the first
+  std::chrono::nanoseconds age{};  // its age, see Live::Publish; 0 before the first
   bool rebuilding = false;
   RebuildProgress progress;     // of the running rebuild, otherwise of the last one
   uint64_t recorded = 0;        // changes that the running rebuild has still to replay
