@@ -48,7 +48,8 @@ struct BankOptions {
   // The false-positive rate of filters that Add builds from keys, in [1e-12, 0.5]. 0: the rate
   // follows from the next two fields, or is 1% if they are 0.
   double fpr = 0;
-  // The expected number of members, out of `members`, that answer "maybe" to a key in none of them.
+  // The expected number of members that answer "maybe" to a key that no member has, for a bank of
+  // `members` members.
   double false_members = 0;
   uint64_t members = 0;
   // All filters of the bank have this hash.
@@ -211,8 +212,8 @@ class FilterBank {
   size_t Contains(Keys keys, Bitmap out) const;
   // Returns all pairs of a key and a member that may have it, ordered by key, then by member.
   std::vector<BankHit> Select(Keys keys) const;
-  // Returns, for each member, the number of keys that it may have: 64 * row_words() elements, one
-  // for each index.
+  // Returns, for each member, the number of keys that it may have: 64 * row_words() elements, in
+  // the order of indexes.
   std::vector<uint64_t> CountPerMember(Keys keys) const;
 
   // The same on the threads of an engine. With few keys, each thread queries some of the groups.
@@ -221,8 +222,8 @@ class FilterBank {
   std::vector<BankHit> Select(const Engine& engine, Keys keys) const;
   std::vector<uint64_t> CountPerMember(const Engine& engine, Keys keys) const;
 
-  // Returns the expected number of members that answer "maybe" to a key in none of them: the sum of
-  // their false-positive rates, computed from the bits that are set (sizing.h). O(bytes()).
+  // Returns the expected number of members that answer "maybe" to a key that no member has: the sum
+  // of their false-positive rates, computed from the bits that are set (sizing.h). O(bytes()).
   double expected_false_members() const;
 
  private:

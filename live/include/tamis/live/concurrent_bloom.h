@@ -21,8 +21,8 @@ namespace tamis {
 // Queries take no locks and cost as much as queries of F. Insertions take no locks either, but cost
 // more than those of F, because an atomic operation changes each word (docs/live.md).
 //
-// Forked processes may share the memory if options.memory.resource allocates a shared mapping: all
-// of them then find a key that one of them inserted. inserted_count() and key_types() count for
+// Forked processes may share the memory if options.memory.resource allocates a shared mapping: each
+// process then finds keys that another process inserted. inserted_count() and key_types() count for
 // each process alone.
 template <typename F>
 class ConcurrentBloom final : public ConcurrentFilter {

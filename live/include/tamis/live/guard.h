@@ -91,8 +91,9 @@ class CacheGuard {
   // Returns the value of a key, or nothing if it does not exist. `cache` has Found Get(const Key&)
   // and void Put(const Key&, const Value&). Their exceptions are counted, and the key then counts
   // as not cached. `load`, a Found(const Key&), queries the database and may throw anything.
-  // Neither may call the guard. `wait`, a void(), is called every 50 ms while this call waits for
-  // the load of another call. An exception from `wait` ends this call, but not the load.
+  // The cache and `load` must not call the guard. `wait`, a void(), is called every 50 ms while
+  // this call waits for the load of another call. An exception from `wait` ends this call, but not
+  // the load.
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   Found Get(const Key& key, Cache& cache, const Load& load, const Wait& wait = {}) {
     Trust trust = Trust::kNone;

@@ -12,8 +12,8 @@
 
 namespace tamis::detail {
 
-// Has one set of counters per stripe, so that threads of different stripes never write to the same
-// cache line.
+// Has separate counters for each stripe, so that threads of different stripes never write to the
+// same cache line.
 class GuardCounters {
  public:
   using Field = uint64_t GuardStats::*;
