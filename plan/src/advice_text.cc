@@ -21,17 +21,17 @@ std::string LinesText(double lines) {
 }
 
 std::string CostText(const PlanCandidate& candidate) {
-  if (!candidate.probe) return LinesText(candidate.cache_lines) + " a lookup";
+  if (!candidate.probe) return LinesText(candidate.cache_lines) + " per lookup";
   return (candidate.probe->at_least ? "at least " : "") + DurationText(1e-9 * candidate.probe->ns) +
-         " a lookup";
+         " per lookup";
 }
 
-// How the time of a lookup, or what stands for it, compares.
+// Compares the times of a lookup, or the cache lines if times are unknown.
 double TimeRatio(const PlanCandidate& a, const PlanCandidate& b) {
   return a.probe && b.probe ? a.probe->ns / b.probe->ns : a.cache_lines / b.cache_lines;
 }
 
-// The smallest of those that `accept` accepts, or nullptr.
+// Returns the smallest candidate that `accept` accepts, or nullptr.
 template <typename Accept>
 const PlanCandidate* Smallest(const std::vector<PlanCandidate>& candidates, const Accept& accept) {
   const PlanCandidate* smallest = nullptr;
@@ -52,12 +52,12 @@ std::string LimitText(const FilterPlan& plan) {
   return BytesText(static_cast<double>(plan.needs.max_bytes));
 }
 
-// What merging takes, and what there would be without it.
+// States the cost of merging, and the alternative without merging.
 std::string MergeText(const FilterPlan& plan, const PlanCandidate& choice) {
   if (!plan.needs.must.merge) return "";
   std::string text;
   if (choice.kind) {
-    text = " To be merged, every part has to be made for all " +
+    text = " To merge filters, make each of them for all " +
            CountText(static_cast<double>(plan.keys)) + " keys, at this size.";
   }
   const PlanCandidate* const apart = Smallest(plan.filters, [](const PlanCandidate& candidate) {
@@ -66,7 +66,7 @@ std::string MergeText(const FilterPlan& plan, const PlanCandidate& choice) {
   constexpr double kWorthSaying = 0.9;
   if (apart != nullptr && apart->bytes < kWorthSaying * choice.bytes) {
     text += " Without merging, " + NameOf(*apart) + " takes " + BytesText(apart->bytes) +
-            ": a union is then built again, from the keys.";
+            ", but a union must be built from the keys.";
   }
   return text;
 }
@@ -86,20 +86,20 @@ std::string StaticText(const FilterPlan& plan, const PlanCandidate& choice) {
          ".";
 }
 
-// What the filter has to hash with, and what its keys have to be.
+// States the hash and the key layout that Parquet requires.
 std::string ParquetText(const FilterPlan& plan) {
   if (!plan.needs.must.parquet) return "";
-  return " Parquet's bits need XXH64 with seed 0, and INT32 keys as 4 bytes (FixedColumn).";
+  return " For Parquet, hash with XXH64 and seed 0, and pass INT32 keys as 4 bytes (FixedColumn).";
 }
 
-// What else there is for keys for which a filter is best.
+// Names alternatives to a filter that was chosen.
 std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
   std::string text;
   const PlanCandidate* const smaller = Smallest(plan.filters, Suitable);
   constexpr double kWorthSaying = 0.97;
   if (smaller->bytes < kWorthSaying * choice.bytes) {
     text += " " + NameOf(*smaller) + " would be " +
-            FixedText(100 * (1 - smaller->bytes / choice.bytes), 0) + "% smaller, and cost " +
+            FixedText(100 * (1 - smaller->bytes / choice.bytes), 0) + "% smaller and cost " +
             CostText(*smaller) + ".";
   }
   const PlanCandidate* const larger = Smallest(plan.filters, [&](const PlanCandidate& candidate) {
@@ -107,40 +107,40 @@ std::string Alternatives(const FilterPlan& plan, const PlanCandidate& choice) {
   });
   if (larger != nullptr) {
     text += " " + NameOf(*larger) + " would cost " + CostText(*larger) + ", but its " +
-            BytesText(larger->bytes) + " exceed the " + LimitText(plan) + " there are.";
+            BytesText(larger->bytes) + " exceed the available " + LimitText(plan) + ".";
   }
   if (const PlanCandidate* const exact = Smallest(plan.exact, Suitable)) {
-    text += " Exact, " + NameOf(*exact) + " takes " + BytesText(exact->bytes) + ", " +
+    text += " " + NameOf(*exact) + " would be exact and take " + BytesText(exact->bytes) + ", " +
             FixedText(exact->bytes / choice.bytes, 1) + " times as much.";
   }
-  if (plan.needs.must.parquet) return text;  // which no bitmap has
+  if (plan.needs.must.parquet) return text;  // no bitmap has Parquet's bits
   if (plan.needs.range) {
-    text += " From " + CountText(plan.needs.range->size() / choice.bits_per_key) +
-            " keys up a bitmap of this range is smaller.";
+    text += " With " + CountText(plan.needs.range->size() / choice.bits_per_key) +
+            " keys or more, a bitmap of this range is smaller.";
   } else {
-    text += " If the keys are integers of a range of at most " + CountText(8 * choice.bytes) +
-            " values, a bitmap of that range is no larger, and exact.";
+    text += " If the keys are integers in a range of at most " + CountText(8 * choice.bytes) +
+            " values, a bitmap of that range is exact and not larger.";
   }
   return text;
 }
 
 std::string AdviceForFilter(const FilterPlan& plan, const PlanCandidate& choice) {
-  return "Take " + NameOf(choice) + ": " + BytesText(choice.bytes) + ", " +
+  return "Use " + NameOf(choice) + ": " + BytesText(choice.bytes) + ", " +
          ShortPercentText(choice.fpr) + " false positives, " + CostText(choice) + "." +
          ParquetText(plan) + MergeText(plan, choice) + Alternatives(plan, choice) +
          StaticText(plan, choice);
 }
 
 std::string AdviceForExact(const FilterPlan& plan, const PlanCandidate& choice) {
-  std::string text = "Take " + NameOf(choice) + ": exact, " + BytesText(choice.bytes) + ", " +
-                     CostText(choice) + " (" + choice.note + "; tamis has filters alone).";
+  std::string text = "Use " + NameOf(choice) + ": exact, " + BytesText(choice.bytes) + ", " +
+                     CostText(choice) + " (" + choice.note + "; not part of tamis).";
   const PlanCandidate* const filter = Smallest(plan.filters, Suitable);
   if (filter == nullptr) return text + " No filter meets the needs." + MergeText(plan, choice);
   text += " The smallest filter, " + filter->name + ", takes " + BytesText(filter->bytes);
   if (StaysInCache(choice)) {
-    if (filter->bytes < choice.bytes) text += ", but with so few keys that gains nothing";
+    if (filter->bytes < choice.bytes) text += ", but that is no advantage for so few keys";
   } else if (filter->bytes < choice.bytes) {
-    text += ", and costs " + CostText(*filter);
+    text += " and costs " + CostText(*filter);
   }
   return text + "." + MergeText(plan, *filter);
 }
@@ -151,16 +151,16 @@ std::string Listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Why nothing meets all needs, and what comes closest.
+// States why no candidate meets all needs, and the closest candidate.
 std::string AdviceForNothing(const FilterPlan& plan) {
   const PlanCandidate* closest = Smallest(plan.filters, LacksMemoryAlone);
   const PlanCandidate* const exact = Smallest(plan.exact, LacksMemoryAlone);
   if (closest == nullptr || (exact != nullptr && exact->bytes < closest->bytes)) closest = exact;
   if (closest != nullptr) {
-    std::string text = "Nothing that meets the needs fits the " + LimitText(plan) +
-                       " there are: the smallest, " + NameOf(*closest) + ", takes " +
+    std::string text = "Nothing that meets the needs fits in the available " + LimitText(plan) +
+                       ": the smallest, " + NameOf(*closest) + ", takes " +
                        BytesText(closest->bytes) + ".";
-    // What the fast default would do with that size, if it is one that would do at all.
+    // The rate of the fast default kind at that size, unless this kind lacks other needs.
     const FilterKindInfo& fast = FilterKinds().front();
     for (const PlanCandidate& candidate : plan.filters) {
       if (candidate.kind != fast.kind || !LacksMemoryAlone(candidate)) continue;
@@ -185,7 +185,7 @@ std::string AdviceForNothing(const FilterPlan& plan) {
          BytesText(nearest->bytes) + ", which lacks: " + Listed(nearest->lacks) + ".";
 }
 
-// Sentences begin with a capital letter, whatever the name they begin with.
+// Capitalizes the first letter of each sentence, because some begin with a name.
 std::string Capitalized(std::string text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const bool begins = i == 0 || (i > 1 && text[i - 1] == ' ' && text[i - 2] == '.');

@@ -1,4 +1,4 @@
-// What to make of a plan, in words.
+// Advice about a plan in words.
 #ifndef TAMIS_PLAN_SRC_ADVICE_TEXT_H_
 #define TAMIS_PLAN_SRC_ADVICE_TEXT_H_
 
@@ -8,16 +8,16 @@
 
 namespace tamis::detail {
 
-// In PlanCandidate::lacks: it is larger than max_bytes.
+// An entry of PlanCandidate::lacks: the candidate is larger than max_bytes.
 inline constexpr char kLacksMemory[] = "memory";
 
-// Whether a structure stays in cache, where only the time of a lookup counts.
+// Whether a structure stays in cache, so that only the time of a lookup counts.
 inline bool StaysInCache(const PlanCandidate& candidate) {
   constexpr double kCacheBytes = 256 << 10;
   return candidate.bytes <= kCacheBytes;
 }
 
-// Of a plan that is otherwise complete.
+// Returns the advice for a plan that is complete except for the advice.
 std::string PlanAdvice(const FilterPlan& plan);
 
 }  // namespace tamis::detail

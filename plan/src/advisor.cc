@@ -68,7 +68,7 @@ class Advisor {
     const bool narrow = needs_.range && values <= 0x1p32;
     const double key_bytes =
         needs_.range ? (narrow ? 4 : 8) : static_cast<double>(needs_.key_bytes);
-    // Long keys are in a row, and slots refer to them.
+    // Long keys are stored in a row, and slots refer to them.
     constexpr double kReferenceBytes = 8;
     const bool refers = key_bytes > kReferenceBytes;
     const double slot_bytes = refers ? kReferenceBytes : key_bytes;
@@ -100,10 +100,10 @@ class Advisor {
           "one bit for each value of the range");
       const double low_bits = std::max(0.0, std::floor(std::log2(values / n_)));
       add("Elias-Fano list", (n_ * (low_bits + 1) + values / std::exp2(low_bits)) / 8, 3, read_only,
-          "sorted and compressed; without its directory");
+          "sorted and compressed; size without its directory");
     }
     const double line_slots = 64 / slot_bytes;
-    // A slot has room for bits of the hash, so that hardly any key is compared but the right one.
+    // Slots have room for some bits of the hash, so wrong keys are hardly ever compared.
     const double key_lines = refers ? std::ceil(key_bytes / 64) : 0;
     add("hash table", (2 * slot_bytes + row_bytes) * n_,
         1 + (0.5 * 1.5 + 0.5 * 2.5 - 1) / line_slots + 0.5 * key_lines,
@@ -117,7 +117,7 @@ class Advisor {
   }
 
  private:
-  // What the candidates have in common, from what is there.
+  // Computes the common fields of a candidate from the other fields.
   void Finish(PlanCandidate& candidate) const {
     if (!candidate.possible()) return;
     candidate.bits_per_key = 8 * candidate.bytes / n_;
@@ -131,7 +131,7 @@ class Advisor {
     }
   }
 
-  // The size, rate and cost of a filter at a rate of `fpr`.
+  // Sets the size, rate and cost of a filter at a rate of `fpr`.
   void Size(FilterKind kind, double fpr, PlanCandidate& candidate) const {
     const uint64_t bytes = FilterBytes(kind, keys_, fpr);
     candidate.bytes = static_cast<double>(bytes);
@@ -176,15 +176,15 @@ class Advisor {
       candidate.layers = layers;
       candidate.can = {.erase = KindInfo(layers).can.erase, .grow = true};
       Size(layers, FirstLayerFpr(), candidate);
-      candidate.note = "its first layer; each further one has twice the keys of the last";
+      candidate.note = "size of the first layer; each layer has twice the keys of the previous one";
     });
   }
 
-  // As ScalableFilter has it.
+  // As in ScalableFilter.
   double FirstLayerFpr() const { return fpr_ * (1 - ScalableOptions().tightening); }
 
-  // Of the kinds that layers can be of and keys can be erased from; if none can hold the keys, the
-  // last.
+  // Returns the smallest kind for layers from which keys can be erased. If none can hold the keys,
+  // returns the last such kind.
   FilterKind SmallestErasableLayer() const {
     uint64_t least = std::numeric_limits<uint64_t>::max();
     FilterKind smallest{};
@@ -228,7 +228,7 @@ void Rank(std::vector<PlanCandidate>& candidates, bool by_size) {
       [&](const PlanCandidate& a, const PlanCandidate& b) { return rank(a) < rank(b); });
 }
 
-// Whether an exact structure is the better choice, as FilterPlan::choice has it.
+// Whether an exact structure is the better choice, as defined by FilterPlan::choice.
 bool Beats(const PlanCandidate& exact, const PlanCandidate& filter) {
   constexpr double kBearable = 2;
   if (!exact.suitable()) return false;
@@ -239,7 +239,7 @@ bool Beats(const PlanCandidate& exact, const PlanCandidate& filter) {
 }
 
 const PlanCandidate* Choose(const FilterPlan& plan) {
-  // In cache nothing but time counts.
+  // In cache, only time counts.
   const PlanCandidate* small = nullptr;
   for (const PlanCandidate& candidate : plan.exact) {
     if (!candidate.suitable() || !detail::StaysInCache(candidate)) continue;
@@ -256,7 +256,7 @@ const PlanCandidate* Choose(const FilterPlan& plan) {
   return plan.exact[0].suitable() ? &plan.exact[0] : nullptr;
 }
 
-// Whether one kind can do all that the other can.
+// Whether `a` can do all that `b` can.
 bool CanAll(const Abilities& a, const Abilities& b) {
   return std::all_of(std::begin(kAbilities), std::end(kAbilities), [&](const AbilityInfo& info) {
     return a.*info.ability || !(b.*info.ability);
@@ -276,7 +276,7 @@ FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr) {
       smallest = info.kind;
       least = bytes;
     } catch (const Error&) {
-      // It cannot be so large.
+      // This kind cannot be so large.
     }
   }
   return smallest;
@@ -288,7 +288,7 @@ std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr) {
   const FilterKind best = SmallestKind(kind, capacity, fpr);
   const uint64_t least = FilterBytes(best, capacity, fpr);
   if (kAbsurd * static_cast<double>(least) >= static_cast<double>(bytes)) return {};
-  // One that is large since it cannot be any worse is not made large for the rate.
+  // A filter that is large because its rate cannot be higher is not wasteful.
   if (kAbsurd * FilterFpr(kind, static_cast<double>(capacity), bytes) < fpr) return {};
   const auto bits = [&](uint64_t size) {
     return FixedText(8 * static_cast<double>(size) / static_cast<double>(capacity), 1);

@@ -293,8 +293,9 @@ TEST_F(PlanFiltersTest, ParquetsBitsAndWhatTheyNeed) {
     const FilterPlan plan = PlanOf(
         5'000'000'000, 0.01, {.must = {.parquet = true}, .range = range, .max_bytes = 16 * kGiB});
     EXPECT_EQ(plan.advice,
-              "Take a split-block filter: 6.13 GiB, 1% false positives, one cache line a lookup. "
-              "Parquet's bits need XXH64 with seed 0, and INT32 keys as 4 bytes (FixedColumn).");
+              "Use a split-block filter: 6.13 GiB, 1% false positives, one cache line per lookup. "
+              "For Parquet, hash with XXH64 and seed 0, and pass INT32 keys as 4 bytes "
+              "(FixedColumn).");
   }
   const FilterPlan any = PlanOf(5'000'000'000, 0.01);
   EXPECT_FALSE(Says(any, "Parquet")) << any.advice;
@@ -307,10 +308,10 @@ TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
   EXPECT_EQ(plan.choice->name, "split-block");
   EXPECT_NEAR(plan.choice->bytes / 0x1p30, 6.13, 0.01);
   EXPECT_EQ(plan.advice,
-            "Take a split-block filter: 6.13 GiB, 1% false positives, one cache line a lookup. A "
-            "bloom filter would be 9% smaller, and cost 4.5 cache lines a lookup. If the keys are "
-            "integers of a range of at most 52.6 billion values, a bitmap of that range is no "
-            "larger, and exact. If the set never changes, a fuse8 filter takes 5.44 GiB.");
+            "Use a split-block filter: 6.13 GiB, 1% false positives, one cache line per lookup. A "
+            "bloom filter would be 9% smaller and cost 4.5 cache lines per lookup. If the keys are "
+            "integers in a range of at most 52.6 billion values, a bitmap of that range is exact "
+            "and not larger. If the set never changes, a fuse8 filter takes 5.44 GiB.");
   EXPECT_NEAR(plan.least_bytes, 5e9 * std::log2(100) / 8, 1);
 
   // Of 10 digits: a bit for each number that can be.
@@ -320,9 +321,8 @@ TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
   EXPECT_EQ(digits10.choice->bytes, 1.25e9);
   EXPECT_EQ(
       digits10.advice,
-      "Take a bitmap: exact, 1.16 GiB, one cache line a lookup (one bit for each value of the "
-      "range; tamis has filters alone). The "
-      "smallest filter, bloom, takes 5.58 GiB.");
+      "Use a bitmap: exact, 1.16 GiB, one cache line per lookup (one bit for each value of the "
+      "range; not part of tamis). The smallest filter, bloom, takes 5.58 GiB.");
   // n (1 + l) + u / 2^l bits with l = 1.
   EXPECT_EQ(Named(digits10, "Elias-Fano list").bytes, (5e9 * 2 + 1e10 / 2) / 8);
 
@@ -330,7 +330,7 @@ TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
       PlanOf(5'000'000'000, 0.01, {.range = KeyRange{0, 99'999'999'999}, .max_bytes = 16 * kGiB});
   EXPECT_EQ(digits11.choice->name, "split-block");
   EXPECT_EQ(Named(digits11, "bitmap").bytes, 1.25e10);
-  EXPECT_TRUE(Says(digits11, "From 9.50 billion keys up a bitmap of this range is smaller."))
+  EXPECT_TRUE(Says(digits11, "With 9.50 billion keys or more, a bitmap of this range is smaller."))
       << digits11.advice;
 }
 
@@ -349,9 +349,9 @@ TEST_F(PlanFiltersTest, AFilterIsTakenWhereTheExactTableIsFarLarger) {
   const FilterPlan plan = PlanOf(100'000'000, 1e-9);
   ASSERT_TRUE(plan.choice->kind) << plan.advice;
   EXPECT_LT(plan.choice->bytes, Named(plan, "hash table").bytes);
-  EXPECT_FALSE(Says(plan, "gains nothing")) << plan.advice;
-  EXPECT_TRUE(Says(plan, "Exact, a sorted array takes")) << plan.advice;
-  EXPECT_TRUE(Says(PlanOf(1000, 1e-3), "with so few keys that gains nothing"));
+  EXPECT_FALSE(Says(plan, "no advantage")) << plan.advice;
+  EXPECT_TRUE(Says(plan, "A sorted array would be exact and take")) << plan.advice;
+  EXPECT_TRUE(Says(PlanOf(1000, 1e-3), "that is no advantage for so few keys"));
 }
 
 TEST_F(PlanFiltersTest, ExactTablesHaveTheBytesOfTheKeys) {
@@ -406,8 +406,8 @@ TEST_F(PlanFiltersTest, NeedsDecide) {
   EXPECT_EQ(choice({}, 12 * kMiB), "bloom");  // the only one that fits
   const FilterPlan tight = PlanOf(10'000'000, 0.01, {.max_bytes = 12 * kMiB});
   EXPECT_TRUE(Says(tight,
-                   "A split-block filter would cost one cache line a lookup, but its 12.6 "
-                   "MiB exceed the 12.0 MiB there are."))
+                   "A split-block filter would cost one cache line per lookup, but its 12.6 "
+                   "MiB exceed the available 12.0 MiB."))
       << tight.advice;
 }
 
@@ -418,15 +418,14 @@ TEST_F(PlanFiltersTest, ExactIsTakenWhereItIsNoLarger) {
   EXPECT_EQ(plan.choice->name, "hash table") << plan.advice;
   EXPECT_LT(plan.choice->bytes, Named(plan, "counting").bytes);
   EXPECT_TRUE(Says(plan,
-                   "The smallest filter, counting, takes 3.03 GiB. To be merged, every part has to "
-                   "be made for all 200 million keys, at this size. Without merging, a cuckoo16 "
-                   "filter takes 466 MiB: a union is then built again, from the keys."))
+                   "The smallest filter, counting, takes 3.03 GiB. To merge filters, make each of "
+                   "them for all 200 million keys, at this size. Without merging, a cuckoo16 "
+                   "filter takes 466 MiB, but a union must be built from the keys."))
       << plan.advice;
   const FilterPlan loose = PlanOf(200'000'000, 0.01, {.must = must});
   EXPECT_EQ(loose.choice->name, "counting");
-  EXPECT_TRUE(Says(loose,
-                   "To be merged, every part has to be made for all 200 million keys, at "
-                   "this size."))
+  EXPECT_TRUE(
+      Says(loose, "To merge filters, make each of them for all 200 million keys, at this size."))
       << loose.advice;
   EXPECT_FALSE(Says(PlanOf(200'000'000, 0.01), "merge"));
 }
@@ -472,7 +471,7 @@ TEST_F(PlanFiltersTest, WhatCannotBeHasItsReason) {
   EXPECT_NE(Named(huge, "split-block").error.find("at most 4294967295 blocks"), std::string::npos);
   EXPECT_EQ(Named(huge, "split-block").bytes, 0);
   EXPECT_TRUE(Says(huge,
-                   "Nothing that meets the needs fits the 1.00 GiB there are: the smallest, a "
+                   "Nothing that meets the needs fits in the available 1.00 GiB: the smallest, a "
                    "bloom filter, takes 10.9 TiB."))
       << huge.advice;
 

@@ -44,9 +44,9 @@ TEST_F(PlanTest, FiveBillionKeys) {
   hash table            74.5 GiB     128.00  exact        1.1  lacks memory
   sorted array          37.3 GiB      64.00  exact       29.2  lacks memory
 
-  Take a split-block filter: 6.13 GiB, 1% false positives, one cache line a lookup. A bloom filter
-  would be 9% smaller, and cost 4.5 cache lines a lookup. If the keys are integers of a range of at
-  most 52.6 billion values, a bitmap of that range is no larger, and exact. If the set never
+  Use a split-block filter: 6.13 GiB, 1% false positives, one cache line per lookup. A bloom filter
+  would be 9% smaller and cost 4.5 cache lines per lookup. If the keys are integers in a range of at
+  most 52.6 billion values, a bitmap of that range is exact and not larger. If the set never
   changes, a fuse8 filter takes 5.44 GiB.
 
   lines: cache lines that a lookup touches, half of the keys being in. No times of lookups are
@@ -89,7 +89,7 @@ TEST_F(PlanTest, JsonHasWhatTheLibrarySays) {
 }
 
 TEST_F(PlanTest, SaysWhatParquetsBitsNeed) {
-  EXPECT_NE(Ok("tamis plan --n 1e6 --parquet --memory 1G").out.find("XXH64 with seed 0"),
+  EXPECT_NE(Ok("tamis plan --n 1e6 --parquet --memory 1G").out.find("XXH64 and seed 0"),
             std::string::npos);
   EXPECT_EQ(Ok("tamis plan --n 1e6 --memory 1G").out.find("XXH64"), std::string::npos);
 }

@@ -1,4 +1,5 @@
-// Which structure to take for a set of keys: sizes, true error rates, abilities, costs, and advice.
+// Recommends a structure for a set of keys, and compares sizes, true error rates, abilities and
+// costs.
 #ifndef TAMIS_PLAN_PLAN_H_
 #define TAMIS_PLAN_PLAN_H_
 
@@ -20,13 +21,13 @@ struct AbilityInfo {
 };
 
 inline constexpr AbilityInfo kAbilities[] = {
-    {"erase", &Abilities::erase, "keys can be taken back"},
-    {"grow", &Abilities::grow, "more keys than planned can come"},
-    {"merge", &Abilities::merge, "two can be united"},
+    {"erase", &Abilities::erase, "keys can be erased"},
+    {"grow", &Abilities::grow, "it can take more keys than planned"},
+    {"merge", &Abilities::merge, "two can be merged"},
     {"intersect", &Abilities::intersect, "two can be intersected"},
-    {"parallel-build", &Abilities::parallel_build, "several threads build it together"},
+    {"parallel-build", &Abilities::parallel_build, "several threads can build it"},
     {"parquet", &Abilities::parquet, "it can have Apache Parquet's bits (XXH64, seed 0)"},
-    {"exact", &Abilities::exact, "it is never wrong"},
+    {"exact", &Abilities::exact, "it has no false positives"},
 };
 
 // Integers from `low` to `high`, both included.
@@ -34,57 +35,59 @@ struct KeyRange {
   uint64_t low = 0;
   uint64_t high = 0;
 
-  // As double, for 2^64 values do not fit an integer.
+  // A double, because the 2^64 values of the full range do not fit a uint64_t.
   double size() const noexcept { return static_cast<double>(high - low) + 1; }
 };
 
-// What the structure is for.
+// Requirements for the structure.
 struct PlanNeeds {
   Abilities must = {};
-  // No key comes after the filter is built. Kinds that never change are then candidates, and
+  // No key is added after the filter is built. Kinds that never change are then candidates too, and
   // the smallest filter is the best.
   bool is_static = false;
-  std::optional<KeyRange> range = std::nullopt;  // the keys are integers in it
-  // The most memory it may take, in bytes. 0: what PhysicalMemory() says, if that is known.
+  std::optional<KeyRange> range = std::nullopt;  // if set, all keys are integers in this range
+  // Maximum memory in bytes. 0: PhysicalMemory(), if known.
   uint64_t max_bytes = 0;
-  uint64_t batch_keys = 1'000'000;  // keys of a lookup, for its time; at least 1
-  // Mean bytes of a key, for the exact structures; at least 1. A `range` decides in its place.
+  uint64_t batch_keys = 1'000'000;  // keys per lookup, for its time; at least 1
+  // Mean bytes of a key, for the exact structures; at least 1. Ignored if `range` is set.
   uint64_t key_bytes = 8;
 };
 
-// What a lookup in a batch costs.
+// The cost of a lookup in a batch.
 struct ProbeCost {
-  double ns = 0;          // for each key; half of the keys are in
-  bool at_least = false;  // the filter is larger than any the figure comes from
+  double ns = 0;          // per key; half of the keys are in the filter
+  bool at_least = false;  // the filter is larger than all calibrated filters
   const Backend* backend = nullptr;
   unsigned threads = 1;
 };
 
-// A structure for the keys, or why it cannot be.
+// A structure for the keys, or the reason why it is impossible.
 struct PlanCandidate {
-  std::string name;                  // "split-block", "bitmap" ...; each has its own
-  std::optional<FilterKind> kind;    // none: an exact structure, which tamis does not have
-  std::optional<FilterKind> layers;  // of a scalable filter, the kind of its layers
-  double bytes = 0;                  // a whole number, up to 2^53 exact; 0 if it cannot be
+  std::string name;                  // "split-block", "bitmap" ...; unique
+  std::optional<FilterKind> kind;    // empty: an exact structure, which is not part of tamis
+  std::optional<FilterKind> layers;  // kind of the layers of a scalable filter
+  double bytes = 0;                  // a whole number, exact up to 2^53; 0 if impossible
   double bits_per_key = 0;
-  // The rate of false positives when all keys are in, by the model of its kind (sizing.h) at this
-  // size: at most the one asked for. 0 if it is exact.
+  // The false-positive rate with all keys, by the model of the kind (sizing.h) at this size: at
+  // most the requested rate. 0 if exact.
   double fpr = 0;
-  // Cache lines that a lookup touches on average if half of the keys are in: cache misses, if the
-  // table is larger than the caches. Split-block and counting filters have each key in one
-  // line, cuckoo filters in two buckets; a classic one tests all of its k bits for a key that is
-  // in, and for others, with half of the bits set, 1 + 1/2 + 1/4 ... A bitmap has one line. A
-  // binary search touches log2(n) lines but for the last keys, which share one. A hash table that
-  // is half full tests 1.5 slots in a row for keys that are in, and 2.5 for others (linear probing;
-  // Knuth, "The Art of Computer Programming", volume 3, section 6.4). An Elias-Fano list has at
-  // least three: its directory, the high and the low parts.
+  // The average number of cache lines that a lookup touches if half of the keys are in the
+  // structure. These are cache misses if the table is larger than the caches:
+  // - Split-block and counting filters have each key in one line, cuckoo filters in two buckets.
+  // - A classic Bloom filter tests all its k bits for a key that it contains. For other keys, with
+  //   half of the bits set, it tests 1 + 1/2 + 1/4 ... bits.
+  // - A bitmap has one line.
+  // - A binary search touches log2(n) lines, except that the last keys share one.
+  // - A hash table that is half full tests 1.5 slots in a row for keys that it contains, and 2.5
+  //   for others (linear probing; Knuth, "The Art of Computer Programming", volume 3, section 6.4).
+  // - An Elias-Fano list has at least three: its directory, the high and the low parts.
   double cache_lines = 0;
-  // By the cost model of Engine. None without figures for this kind of filter.
+  // Computed by the cost model of Engine. Empty without calibrated times for this kind.
   std::optional<ProbeCost> probe;
   Abilities can;
-  std::string note;                // a remark of one line
-  std::string error;               // why it cannot be; empty if it can
-  std::vector<std::string> lacks;  // which needs it does not meet: names of kAbilities, "memory"
+  std::string note;                // a remark in one line
+  std::string error;               // why it is impossible; empty if possible
+  std::vector<std::string> lacks;  // unmet needs: names in kAbilities, or "memory"
 
   bool possible() const noexcept { return error.empty(); }
   // Whether it meets all needs.
@@ -94,58 +97,65 @@ struct PlanCandidate {
 struct FilterPlan {
   uint64_t keys = 0;
   double fpr = 0;
-  PlanNeeds needs;          // with max_bytes as it was used; 0: no limit
-  std::string calibration;  // what the times come from; empty: there are none
-  // n log2(1/p) bits: no filter for keys of any kind has less (Carter, Floyd, Gill, Markowsky and
-  // Wegman, "Exact and Approximate Membership Testers", STOC 1978). In bytes.
+  PlanNeeds needs;          // with the max_bytes that was used; 0: no limit
+  std::string calibration;  // source of the times; empty: no times
+  // n log2(1/p) bits, in bytes. No filter for arbitrary keys can be smaller (Carter, Floyd, Gill,
+  // Markowsky and Wegman, "Exact and Approximate Membership Testers", STOC 1978).
   double least_bytes = 0;
-  // Every kind of filter (static ones if needs.is_static), and what is exact. Best first: those
-  // that meet all needs, then those that lack something, the fewest things first, then those that
-  // cannot be. Among equals the product of size and time decides, so that twice the speed is worth
-  // twice the memory. The time is that of a lookup if it is known for every possible filter; else,
-  // and for exact structures, cache_lines. If needs.is_static, the size decides.
+  // All kinds of filters, with static kinds if needs.is_static, and exact structures, best first.
+  // Candidates that meet all needs come first, then those with the fewest unmet needs, then
+  // impossible ones. Candidates that are equal in this are ordered by the product of size and time,
+  // so that twice the speed is worth twice the memory. The time is the lookup time, if known for
+  // every possible filter. Otherwise, and for exact structures, it is cache_lines. If
+  // needs.is_static, filters are ordered by size.
   std::vector<PlanCandidate> filters;
   std::vector<PlanCandidate> exact;
-  // What to take. Of exact structures that stay in cache (256 KiB), the one with the fewest
-  // cache_lines. Otherwise the best filter, unless an exact structure beats every filter. It beats
-  // a filter if it is no larger and has at most twice the cache_lines, or if it is at most twice
-  // as large and its bytes times its cache_lines are no more. None if nothing meets all needs.
+  // The recommended candidate; empty if no candidate meets all needs. If exact structures stay in
+  // cache (256 KiB), it is the one of these with the fewest cache_lines. Otherwise it is the best
+  // filter that no exact structure beats, or the best exact structure if every filter is beaten. An
+  // exact structure beats a filter if it is not larger and has at most twice the cache_lines. It
+  // also beats a filter if it is at most twice as large, and the product of its bytes and
+  // cache_lines is not larger.
   std::optional<PlanCandidate> choice;
-  std::string advice;  // which to take and why, in a few sentences
+  std::string advice;  // the recommendation with its reasons, in a few sentences
 };
 
-// Compares the structures for `keys` distinct keys at a false-positive rate of `fpr`, in
-// [kMinFpr, kMaxFpr].
+// Compares the structures for `keys` distinct keys at a false-positive rate of `fpr`, in [kMinFpr,
+// kMaxFpr]. Thread-safe.
 //
-// Filters have the size that their constructors give them. A scalable filter is planned with a
-// first layer for `keys` and the other options at their defaults.
+// Filters have the size that their constructors choose. A scalable filter is planned with a first
+// layer for `keys`, and its other options at their defaults.
 //
-// Exact structures: if the range of u values is known, a bitmap and a compressed list of
-// n (1 + l) + u / 2^l bits with l = floor(log2(u / n)) (Elias, "Efficient Storage and Retrieval by
-// Content and Address of Static Files", 1974, and Fano, 1971); and for any keys a sorted array and
-// a hash table. If the range is known, these hold 64-bit integers, or 32-bit ones if the range
-// allows it. Otherwise they hold keys of `needs.key_bytes`: keys of at most 8 bytes as they are;
-// longer keys in a row, and for each a 64-bit reference in a slot.
+// For a known range of u values, the exact structures include a bitmap and a compressed list. The
+// list has n (1 + l) + u / 2^l bits with l = floor(log2(u / n)) (Elias, "Efficient Storage and
+// Retrieval by Content and Address of Static Files", 1974, and Fano, 1971). For any keys, the exact
+// structures include a sorted array and a hash table. If the range is known, these two hold 64-bit
+// integers, or 32-bit integers if the range allows it. Otherwise they hold keys of
+// `needs.key_bytes`. Keys of at most 8 bytes are stored in the slots. Longer keys are stored in a
+// row, and each slot has a 64-bit reference.
 //
 // With `engine`, lookups have times: those of the route that Engine(*engine) would choose for a
-// batch of needs.batch_keys integers on the host. Thread-safe.
+// batch of needs.batch_keys integers on the host.
 //
-// Throws Error(kInvalidArgument) for 0 keys, an fpr out of range, a range with low above high or
-// with fewer values than keys, a batch of 0 keys, and keys of 0 bytes; and with `engine` as the
-// constructor of Engine.
+// Throws Error(kInvalidArgument) for 0 keys, `fpr` out of range, a range with low above high or
+// with fewer values than keys, a batch of 0 keys, and keys of 0 bytes. With `engine`, also throws
+// the errors of the constructor of Engine.
 FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
                        const EngineOptions* engine = nullptr);
 
-// The plan as a JSON object, in lines, the last of them not ended: what `tamis plan --json` prints.
+// Returns the plan as a JSON object in several lines, without a final newline: the output of `tamis
+// plan --json`.
 std::string PlanJson(const FilterPlan& plan);
 
-// The kind that takes the fewest bytes for `capacity` keys at this rate, among those that can do
-// all that `kind` can. Throws as FilterBytes.
+// Returns the kind that takes the fewest bytes for `capacity` keys at this rate, among `kind` and
+// the kinds that can do all that `kind` can, except scalable and static kinds. Throws like
+// FilterBytes.
 FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr);
 
-// A warning, in one sentence, if a kind of filter is absurd for its rate: if it takes more than
-// twice the bytes of another kind that can do all that it can. Says which, and what both take. Else
-// empty. Throws as FilterBytes.
+// Returns a warning in one sentence if `kind` wastes memory at this rate: if it takes more than
+// twice the bytes of SmallestKind. The warning names both kinds and their bits per key. Returns an
+// empty string otherwise, and for filters that are only large because their rate is below fpr / 2.
+// Throws like FilterBytes.
 std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr);
 
 }  // namespace tamis
