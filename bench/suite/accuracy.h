@@ -1,4 +1,4 @@
-// Rates of false positives, measured.
+// Measures false-positive rates.
 #ifndef TAMIS_BENCH_SUITE_ACCURACY_H_
 #define TAMIS_BENCH_SUITE_ACCURACY_H_
 
@@ -13,13 +13,14 @@ namespace tamis::bench {
 
 struct MeasuredFpr {
   double fpr = 0;
-  uint64_t queries = 0;  // 4 Mi or more
+  uint64_t queries = 0;  // at least 4 Mi
 };
-// Of an open and filled subject.
+// Measures the false-positive rate of an open and filled subject.
 MeasuredFpr MeasureFpr(Subject& subject, Way way, SuiteKeys& keys, Answers& answers);
 
-// At several numbers of bits per key, in a filter of 1.5 MiB; one that takes no more keys than its
-// capacity has only the one. The subject must not be open.
+// Measures the false-positive rate of a filter of 1.5 MiB at several numbers of bits per key. If a
+// subject takes no more keys than its capacity, it is measured only at its capacity. The subject
+// must not be open.
 std::vector<Accuracy> MeasureAccuracy(Subject& subject, Way way);
 
 }  // namespace tamis::bench

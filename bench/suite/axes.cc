@@ -12,7 +12,8 @@ namespace {
 constexpr uint64_t kMinBytes = 4096;
 constexpr uint64_t kMostForKeys = uint64_t{1200} << 20;
 
-// What a filter in memory may have: there are two of them, one without huge pages, beside the keys.
+// Returns the largest size of a filter in memory. There are two such filters, one of them without
+// huge pages, and the keys.
 uint64_t MemoryShare(uint64_t physical_memory) {
   if (physical_memory == 0) return ~uint64_t{0};
   const uint64_t third = physical_memory / 3;
@@ -70,7 +71,7 @@ std::string_view KeyTypeName(KeyType form) noexcept {
 }
 
 bool IsAccelerator(const Backend* backend) noexcept {
-  // Of a library that has such backends; one without has no such field.
+  // A library without accelerators has no field make_accelerator.
   const auto has = [](const auto* any) {
     if constexpr (requires { any->make_accelerator; }) {
       return any != nullptr && any->make_accelerator != nullptr;

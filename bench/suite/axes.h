@@ -1,4 +1,4 @@
-// The axes of the suite: what is measured is one point on each of them.
+// The axes of the suite. A measurement is one point on each axis.
 #ifndef TAMIS_BENCH_SUITE_AXES_H_
 #define TAMIS_BENCH_SUITE_AXES_H_
 
@@ -15,27 +15,28 @@
 namespace tamis::bench {
 
 enum class Operation : uint8_t {
-  kContains,  // a batch of queries, answers to a bitmap (or as bytes, where a peer has no bitmaps)
-  kContainsBytes,         // the same, answers as bytes: on a GPU
-  kSelect,                // a batch of queries, answers as the indices of the hits
-  kOneKey,                // a loop over the function that asks for one key
+  // A batch of queries. The answers are a bitmap, or bytes if a peer has no bitmaps.
+  kContains,
+  kContainsBytes,         // kContains on a GPU; the answers are bytes
+  kSelect,                // a batch of queries; the answers are the indices of the hits
+  kOneKey,                // a loop over the function that queries one key
   kEngineContains,        // kContains through an Engine, also on one thread
-  kContainsBesideWriter,  // kContains on one thread while another one changes the filter
-  kInsert,         // a batch of keys into a filter that is nearly full, so that it is full then
-  kBuild,          // all keys into an empty filter
-  kBuildOneKey,    // the same, one key a call
-  kBuildIfAbsent,  // the same, which says of each key whether it was new
-  kErase,          // a batch of keys out of a full filter
+  kContainsBesideWriter,  // kContains on one thread while another thread changes the filter
+  kInsert,                // a batch of keys into a nearly full filter, which fills it
+  kBuild,                 // all keys into an empty filter
+  kBuildOneKey,           // kBuild, one key per call
+  kBuildIfAbsent,         // kBuild that also returns which keys were new
+  kErase,                 // erases a batch of keys from a full filter
 };
 
-// Strings are views, scattered as a program has them, or a column: end to end, of lengths from half
-// to one and a half of the mean that its name has.
+// Strings are views scattered in memory, as in a program, or a column: one string after another,
+// with lengths from half to one and a half of the mean in the name.
 enum class KeyType : uint8_t { kU64, kString16, kUrl, kColumn16, kColumn40, kColumn80, kColumn200 };
 inline constexpr KeyType kViewForms[] = {KeyType::kString16, KeyType::kUrl};
 inline constexpr KeyType kColumnForms[] = {KeyType::kColumn16, KeyType::kColumn40,
                                            KeyType::kColumn80, KeyType::kColumn200};
 
-// The mean number of bytes of a column's strings; 0 of other forms.
+// Returns the mean number of bytes of a column's strings, and 0 for other key types.
 constexpr size_t ColumnLength(KeyType form) {
   switch (form) {
     case KeyType::kColumn16:
@@ -63,20 +64,21 @@ constexpr bool IsLookup(Operation operation) {
          operation == Operation::kEngineContains || operation == Operation::kContainsBesideWriter;
 }
 
-// Whether it is a GPU, to which an Engine hands lookups and nothing else.
+// Returns whether `backend` is a GPU. An Engine passes only lookups to a GPU.
 bool IsAccelerator(const Backend* backend) noexcept;
 
-// One point on all axes but the kind of filter, the size and the huge pages, which all cases of a
-// contender have in common.
+// A point on all axes except the kind of filter, the size and the huge pages. All cases of a
+// contender share these three.
 struct Case {
   Operation operation = Operation::kContains;
   const Backend* backend = nullptr;  // nullptr for peers
   unsigned threads = 1;
-  int hit_percent = 50;  // of lookups
+  int hit_percent = 50;  // for lookups
   KeyType form = KeyType::kU64;
-  uint32_t call_keys = 0;  // of one call, of lookups of integers in batches; 0: all of a pass
+  // Number of keys per call, for batches of lookups of integers. 0: a whole pass.
+  uint32_t call_keys = 0;
 
-  // What one thread does is timed by its own clock, which stands still while others work.
+  // One thread is timed by its own clock, which stands still while other threads use the processor.
   Time time() const noexcept {
     return threads == 1 && !IsAccelerator(backend) ? Time::kThread : Time::kWall;
   }
@@ -84,22 +86,23 @@ struct Case {
   friend bool operator==(const Case&, const Case&) = default;
 };
 
-// How large filters are, named after the cache that they fit in, or for how many keys they are.
+// The size of filters. The name is the cache that they fit in, or their number of keys.
 struct SizeClass {
-  std::string name;       // "L1", "L2", "LLC" or "memory"; "1MiB"; "1000000_keys"
-  uint64_t bytes = 0;     // of a filter; of one with 12 bits per key if the keys are given
-  uint64_t num_keys = 0;  // 0: as many as go into the bytes
+  std::string name;  // "L1", "L2", "LLC" or "memory"; "1MiB"; "1000000_keys"
+  // Bytes of a filter. If the number of keys is given, bytes of a filter with 12 bits per key.
+  uint64_t bytes = 0;
+  uint64_t num_keys = 0;  // 0: as many as fit into the bytes
 };
 
-// What the size classes follow from.
+// The caches that the size classes are computed from.
 struct Caches {
   uint64_t l1 = 0;  // bytes of the first-level data cache
   uint64_t l2 = 0;
-  uint64_t last_level = 0;  // may be l2
+  uint64_t last_level = 0;  // equals l2 if there is no third level
 };
 
-// Half of each cache, since keys and answers pass through it as well, and eight times the last one.
-// The limits are for the time that builds take, and for memory: the suite uses a third of it.
+// Limits of the size classes: they bound the time of builds and the memory. The suite uses a third
+// of the physical memory.
 struct SizeLimits {
   uint64_t llc_bytes = ~uint64_t{0};
   uint64_t memory_bytes = ~uint64_t{0};
@@ -107,7 +110,7 @@ struct SizeLimits {
 };
 std::vector<SizeClass> SizeClasses(const Caches& caches, const SizeLimits& limits);
 
-// Sizes that are the same on every machine, so that any two runs have some in common.
+// Sizes that are the same on every machine, so that any two runs have some sizes in common.
 struct FixedSize {
   const char* name;
   uint64_t bytes;
@@ -116,14 +119,16 @@ inline constexpr FixedSize kFixedSizes[] = {{"1MiB", uint64_t{1} << 20},
                                             {"64MiB", uint64_t{64} << 20}};
 bool IsFixedSize(std::string_view name) noexcept;
 
-// The fixed sizes that memory_bytes and physical_memory allow.
+// Returns the fixed sizes that fit into memory_bytes and physical_memory.
 std::vector<SizeClass> FixedSizes(const SizeLimits& limits);
 
-// Of filters for so many keys, those that memory_bytes and physical_memory allow.
+// Returns the size classes of filters for these numbers of keys that fit into memory_bytes and
+// physical_memory.
 std::vector<SizeClass> SizesOfKeys(std::span<const uint64_t> keys, const SizeLimits& limits);
 
-// "split_block/contains/backend:AVX2/threads:1/size:L2/hits:50/keys:u64/huge_pages:on"; where a
-// call does not have all keys, with "/call:64" before "/keys".
+// Returns a name such as
+// "split_block/contains/backend:AVX2/threads:1/size:L2/hits:50/keys:u64/huge_pages:on". If calls
+// have fewer keys than a pass, it contains "/call:64" before "/keys".
 std::string CaseName(std::string_view kind, const Case& c, const SizeClass& size, bool huge_pages);
 
 }  // namespace tamis::bench

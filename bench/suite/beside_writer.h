@@ -9,10 +9,11 @@
 
 namespace tamis::bench {
 
-// A function that measures Operation::kContainsBesideWriter once, in nanoseconds for as many keys
-// as `asked`. A filter that takes keys again has half of its integers in when the writer begins
-// with the others, as where all bits are set there is nothing to write; one that does not is full,
-// and a batch of its keys goes and comes. Either has all its integers in the end.
+// Returns a function that measures Operation::kContainsBesideWriter once, in nanoseconds for as
+// many keys as `asked` has. If the filter accepts keys again, half of its integers are in it when
+// the writer begins to insert the other half: a filter with all bits set gives the writer nothing
+// to do. Otherwise the filter is full, and the writer erases and inserts a batch of its keys. In
+// both cases the filter contains all its integers at the end.
 std::function<double()> BesideWriter(Subject& subject, SuiteKeys& keys, const Keys& asked, Way way,
                                      Answers& answers);
 

@@ -23,7 +23,7 @@ namespace tamis::bench {
 namespace {
 
 constexpr uint64_t kVerifiedBytes = uint64_t{1} << 16;
-constexpr uint64_t kVerifiedKeys = 10'007;  // a prime: the last warp is not full
+constexpr uint64_t kVerifiedKeys = 10'007;  // a prime, so the last warp is not full
 constexpr double kSplitBlockBitsPerKey = 16;
 
 Limit& LimitOf(std::vector<Limit>& limits, const Limit& sample) {
@@ -43,7 +43,7 @@ struct Batch {
   cuda::HostPipeline& pipeline;
 };
 
-// Of one repetition, in nanoseconds.
+// The limits of one repetition, in nanoseconds.
 struct Limits {
   double read_ns = 0;  // per sector
   double set_ns = 0;
@@ -66,23 +66,23 @@ class Contestant {
 
   const char* kind() const { return kind_; }
   std::vector<Row>& rows() { return rows_; }
-  // All cases once, of repetition 0, 1, ...
+  // Measures all cases once. `repetition` counts from 0.
   void Repeat(size_t repetition, const Limits& limits);
 
  protected:
   virtual uint64_t bytes() const = 0;
   virtual uint64_t num_keys() const = 0;
   virtual std::optional<double> expected_fpr() const = 0;
-  // On a stream: what `pass` is for is asked for by RequireAll.
+  // These put work on a stream. RequireAll checks the passes.
   virtual void Clear(cudaStream_t stream) = 0;
   virtual void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
   virtual void Erase(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
   // Throws if one of the last changes of passes 0 to `passes` - 1 failed for a key.
   virtual void RequireAll(uint64_t passes) = 0;
-  // Seconds that *n keys take.
+  // Returns the seconds that a lookup takes, and sets `*n` to its number of keys.
   virtual double Lookup(const Case& c, uint64_t* n) = 0;
 
-  // So many keys of the sequence from `first` on, round and round where there are no more.
+  // Writes `n` keys of the sequence, from `first` on. After `most` keys it begins again at `first`.
   void MakeKeys(uint64_t n, uint64_t first, uint64_t most);
   void RequireHits(const Case& c, uint64_t found, uint64_t n);
 
@@ -91,7 +91,7 @@ class Contestant {
   const Batch& batch_;
 
  private:
-  // All keys, by batches, into an empty filter.
+  // Inserts all keys into an empty filter, in batches.
   double Fill();
   double InsertAgain();
   double Erase(const GpuPasses& passes);
@@ -129,7 +129,8 @@ double Contestant::Fill() {
   }
 }
 
-// What is in goes in again, which sets the same bits; a small filter's keys many times.
+// Inserts keys that the filter contains, which sets the same bits. Uses the keys of a small filter
+// many times.
 double Contestant::InsertAgain() {
   const GpuPasses passes = GpuPassesFor(num_keys(), schedule_.batch_keys);
   MakeKeys(schedule_.batch_keys, num_keys() - passes.keys, passes.keys);
@@ -139,7 +140,8 @@ double Contestant::InsertAgain() {
   return seconds;
 }
 
-// Of the last keys, which go in again after each pass. Whether they did, the next one tells.
+// Erases the last keys, and inserts them again after each pass. The next pass checks that they were
+// inserted.
 double Contestant::Erase(const GpuPasses& passes) {
   MakeKeys(passes.keys, num_keys() - passes.keys, passes.keys);
   const double seconds = device_.TimeEach(
@@ -154,7 +156,8 @@ double Contestant::Erase(const GpuPasses& passes) {
   return seconds;
 }
 
-// From different parts of a batch, the last one first: the keys of queries are those that are left.
+// Builds from different parts of a batch. The part with the keys of the queries is last, so the
+// filter contains them at the end.
 double Contestant::Build(const GpuPasses& passes) {
   MakeKeys(passes.count * passes.keys, 0, passes.count * passes.keys);
   const double seconds = device_.TimeEach(
@@ -219,7 +222,7 @@ void Contestant::Repeat(size_t repetition, const Limits& limits) {
   }
 }
 
-// One of this library.
+// A filter of this library.
 class OwnContestant final : public Contestant {
  public:
   OwnContestant(GpuDevice& device, const GpuSchedule& schedule, const Batch& batch,
@@ -286,7 +289,7 @@ double OwnContestant::LookupFromHost(const Case& c, uint64_t n) {
     asked = pageable;
   }
   std::vector<uint64_t> answers(BitmapWords(n));
-  // What comes back comes to the host: its clock has to say when.
+  // The answers are copied to the host, so the host's clock measures the time.
   return 1e-9 * Nanoseconds(Time::kWall, [&] {
            RequireHits(c, batch_.pipeline.Contains(filter_, asked, Bitmap(answers)), n);
          });
@@ -345,7 +348,7 @@ class PeerContestant final : public Contestant {
   void Erase(uint64_t first, uint64_t n, uint64_t, cudaStream_t stream) override {
     filter_->Erase(batch_.keys.data() + first, n, stream);
   }
-  void RequireAll(uint64_t) override {}  // Insert says it at once
+  void RequireAll(uint64_t) override {}  // Insert checks it
   double Lookup(const Case& c, uint64_t* n) override {
     const uint64_t keys = *n = schedule_.batch_keys;
     device_.MakeQueries(batch_.keys.data(), keys, num_keys(), c.hit_percent);
@@ -359,7 +362,7 @@ class PeerContestant final : public Contestant {
   const std::unique_ptr<GpuPeer> filter_;
 };
 
-// What the device does otherwise than `portable`.
+// Returns how the device differs from `portable`, or nothing if it does not.
 std::optional<std::string> Disagreement(GpuDevice& device, const GpuKind& kind) {
   const std::unique_ptr<Filter> host = kind.make(kVerifiedBytes);
   host->set_backend(FindBackend("portable"));
@@ -376,7 +379,7 @@ std::optional<std::string> Disagreement(GpuDevice& device, const GpuKind& kind) 
   const std::unique_ptr<Filter> copy = kind.make(kVerifiedBytes);
   filter.Download(*copy);
   copy->set_backend(FindBackend("portable"));
-  if (!kind.can_be_full) {  // else the order of insertions decides where fingerprints are
+  if (!kind.can_be_full) {  // in these, the order of insertions decides the places of fingerprints
     RequireChangeable(*host).Insert(queries);
     const auto want = host->payload();
     if (!std::equal(want.begin(), want.end(), copy->payload().begin())) {
@@ -393,7 +396,7 @@ std::optional<std::string> Disagreement(GpuDevice& device, const GpuKind& kind) 
   return std::nullopt;
 }
 
-// The limits of one repetition, in memory of the size of the filter.
+// Measures the limits of one repetition, in memory of the size of the filter.
 Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const GpuSchedule& schedule,
                      const Batch& batch, std::vector<Limit>& limits) {
   const DeviceArray<std::byte> memory(device, size.bytes);
@@ -425,7 +428,7 @@ Limits MeasureLimits(GpuDevice& device, const SizeClass& size, const GpuSchedule
   return found;
 }
 
-// What a peer gets wrong in front of everything else.
+// Returns the first wrong answer of a peer, or nothing. It is called before anything is measured.
 std::optional<std::string> Disagreement(GpuDevice& device, const GpuPeerKind& kind) {
   const std::unique_ptr<GpuPeer> peer = kind.make(kVerifiedBytes);
   const uint64_t n = std::min(kVerifiedKeys, peer->num_keys());
@@ -486,7 +489,7 @@ std::vector<const Kind*> Run::Checked(std::span<const Kind> kinds) {
       return !GpuCases(kind, GpuSizeOf(bytes), filter_).empty();
     };
     if (std::none_of(schedule_.filter_bytes.begin(), schedule_.filter_bytes.end(), is_asked_for)) {
-      continue;  // also of peers, which may end the program
+      continue;  // also for peers, which may end the program
     }
     progress_.Show(std::string("checking ") + kind.name + " on the GPU", -1);
     if (const auto wrong = Disagreement(device_, kind)) {
@@ -562,7 +565,7 @@ void MeasureGpu(GpuDevice& device, const GpuSchedule& schedule, Progress& progre
                 const SaveGpu& save, Results& results) {
   try {
     Run(device, schedule, progress, save, results).All();
-  } catch (const Error& error) {  // what was measured before is worth having
+  } catch (const Error& error) {  // keeps the rows measured so far
     results.refusals.push_back({"CUDA", "all that were left", error.what()});
     progress.Say(std::string("the GPU failed: ") + error.what());
   }

@@ -1,4 +1,4 @@
-// Memory of a GpuDevice.
+// Owners of memory of a GpuDevice.
 #ifndef TAMIS_BENCH_SUITE_GPU_MEMORY_H_
 #define TAMIS_BENCH_SUITE_GPU_MEMORY_H_
 

@@ -1,4 +1,4 @@
-// For builds without CUDA, whose library has no filters on devices.
+// For builds without CUDA. Their library has no filters on devices.
 #include "bench/suite/gpu.h"
 #include "bench/suite/gpu_peer.h"
 

@@ -2,7 +2,8 @@
 
 namespace tamis::bench {
 
-// In sources in CUDA of their own, as each is compiled with the headers of its library.
+// Each peer is defined in a separate CUDA source, because each is compiled with the headers of its
+// library.
 #if TAMIS_HAVE_CUCO
 extern const GpuPeerKind kCucoPeer;
 #endif

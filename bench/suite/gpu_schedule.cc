@@ -11,7 +11,7 @@
 namespace tamis::bench {
 namespace {
 
-// Names of backends: only the rows are made with them.
+// Backends that only name rows.
 const Backend kPlaces[] = {
     {"CUDA:device", "keys and answers in device memory", nullptr},
     {"CUDA:pinned", "keys in pinned memory of the host", nullptr},
@@ -29,12 +29,12 @@ constexpr GpuKind kKinds[] = {
      }},
 };
 
-// Of calls that count, too, as all do that wait: one that a GPU has done in some microseconds, and
-// one that fills it many times.
+// Numbers of keys of calls that count hits and wait. The first takes a GPU a few microseconds, the
+// second fills the GPU many times.
 constexpr uint32_t kDeviceCallKeys[] = {1 << 20, 1 << 24};
 
-// The sizes that figures of others are published for come first: from L2, then from DRAM, then
-// those of cuckoo filters; after them the rest, those around the size of an L2 before the others.
+// The sizes with figures published by others come first: for L2, for DRAM, and for cuckoo filters.
+// The other sizes follow, beginning with those near the size of an L2.
 constexpr uint64_t kAnchorBytes[] = {16 * kMiB, 1024 * kMiB, 512 * kMiB};
 constexpr uint64_t kOtherBytes[] = {32 * kMiB,  8 * kMiB, kMiB,       64 * kMiB,
                                     128 * kMiB, 4 * kMiB, 256 * kMiB, 16384 * kMiB};
@@ -55,7 +55,8 @@ void AddChanges(const Backend* backend, bool can_be_full, std::vector<Case>& cas
   using enum Operation;
   if (can_be_full) {
     cases.push_back({.operation = kErase, .backend = backend});
-    cases.push_back({.operation = kBuild, .backend = backend});  // last: it fills it again
+    cases.push_back(
+        {.operation = kBuild, .backend = backend});  // last, because it refills the filter
   } else {
     cases.push_back({.operation = kInsert, .backend = backend});
   }

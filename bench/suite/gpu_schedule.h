@@ -1,4 +1,4 @@
-// Which rows a run has on a GPU, and of how many keys: pure functions.
+// Chooses the rows of a run on a GPU and their numbers of keys, with pure functions.
 #ifndef TAMIS_BENCH_SUITE_GPU_SCHEDULE_H_
 #define TAMIS_BENCH_SUITE_GPU_SCHEDULE_H_
 
@@ -19,16 +19,16 @@ namespace tamis::bench {
 
 class GpuPeer;
 
-// A kind of filter of this library that a GPU has kernels for.
+// A kind of filter of this library with kernels for GPUs.
 struct GpuKind {
   const char* name;
-  bool can_be_full;  // hence built to its capacity, and erased from
+  bool can_be_full;  // if so, the filter is built to its capacity, and keys are erased
   uint64_t max_bytes;
   std::unique_ptr<Filter> (*make)(uint64_t bytes);
 };
 std::span<const GpuKind> GpuKinds() noexcept;
 
-// A filter of another library, which is there where its headers were handed in.
+// A filter of another library whose headers were passed at configure time.
 struct GpuPeerKind {
   const char* name;
   const char* library;
@@ -37,42 +37,45 @@ struct GpuPeerKind {
   std::unique_ptr<GpuPeer> (*make)(uint64_t bytes);
 };
 
-// The backends of rows are the places of keys; of peers, which have them in device memory, none.
+// Places of keys. They are the backends of rows. Rows of peers have no backend: their keys are in
+// device memory.
 enum class GpuPlace : uint8_t { kDevice, kPinned, kHost };
 const Backend* BackendOf(GpuPlace place) noexcept;
 
 struct GpuSchedule {
-  std::vector<uint64_t> filter_bytes;  // in the order of their turns: what matters most is first
+  std::vector<uint64_t> filter_bytes;  // the most important first
   uint64_t batch_keys = 0;             // of queries and insertions in device memory
-  uint64_t host_batch_keys = 0;        // of those in host memory
+  uint64_t host_batch_keys = 0;        // of queries in host memory
   size_t repetitions = 0;
   std::string filter;  // as ScheduleInput::filter
   std::span<const GpuPeerKind> peers = {};
 };
 GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes);
-// Whether filters of two kinds and of peers, and what is read for the limits, are in its memory.
+// Returns whether filters of two kinds and of peers fit into the memory of the GPU, together with
+// the memory that is read to measure the limits.
 constexpr bool FitsGpu(uint64_t bytes, uint64_t memory_bytes) { return bytes <= memory_bytes / 6; }
 
-// "GPU_16MiB" for 16 MiB, and the other way: nothing for what is no such name of 4 KiB or more.
+// Converts between a size and its name, such as 16 MiB and "GPU_16MiB". GpuSizeBytes returns
+// nothing if `name` is not such a name, or is for less than 4 KiB.
 SizeClass GpuSizeOf(uint64_t bytes);
 std::optional<uint64_t> GpuSizeBytes(std::string_view name);
 
-// The cases of a kind at one size, in their order; none if it has no such filters.
+// Returns the cases of a kind at one size, in order. Returns none if the kind has no filters of
+// that size.
 std::vector<Case> GpuCases(const GpuKind& kind, const SizeClass& size, const NameFilter& filter);
 std::vector<Case> GpuCases(const GpuPeerKind& kind, const SizeClass& size,
                            const NameFilter& filter);
 
-// The names of the cases.
+// Returns the names of all cases.
 std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule);
 
-// How a batch is made use of by a row that changes a filter of `filter_keys`: in several passes of
-// as many keys each, from different parts of the batch or, where they have to be those of the
-// filter, from the same. One pass of a small filter would be over in microseconds, in which
-// launches are most of it. `keys` <= batch_keys; of a filter with more keys than the batch there is
-// one pass.
+// How a row uses a batch to change a filter of `filter_keys` keys: in several passes with the same
+// number of keys. The passes use different parts of the batch, or the same part if the keys must be
+// keys of the filter. A single pass of a small filter would take microseconds, mostly for launches.
+// `keys` <= batch_keys. If the filter has more keys than the batch, there is one pass.
 struct GpuPasses {
   uint64_t count;
-  uint64_t keys;  // of each
+  uint64_t keys;  // in each pass
 };
 inline constexpr uint64_t kMostGpuPasses = 64;
 constexpr GpuPasses GpuPassesFor(uint64_t filter_keys, uint64_t batch_keys) {
@@ -82,10 +85,10 @@ constexpr GpuPasses GpuPassesFor(uint64_t filter_keys, uint64_t batch_keys) {
   return {whole < kMostGpuPasses ? whole : kMostGpuPasses, filter_keys};
 }
 
-// Part `index` of a row of `total` keys, in batches.
+// Part `index` of a row of `total` keys that is split into batches.
 struct GpuPart {
   uint64_t first;
-  uint64_t keys;  // 0: there is no such part
+  uint64_t keys;  // 0: part `index` does not exist
 };
 constexpr GpuPart GpuPartOf(uint64_t total, uint64_t batch_keys, uint64_t index) {
   if (batch_keys == 0 || index >= total / batch_keys + (total % batch_keys != 0)) return {total, 0};

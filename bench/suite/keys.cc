@@ -15,13 +15,15 @@ constexpr uint64_t kMaxQueries = uint64_t{1} << 24;
 constexpr uint64_t kMinStringQueries = uint64_t{1} << 16;
 constexpr uint64_t kSliceKeys = uint64_t{1} << 24;  // 128 MiB
 constexpr uint64_t kMostLast = uint64_t{1} << 20;
-constexpr uint64_t kAbsent = uint64_t{1} << 40;  // integers and strings from here on are in none
+constexpr uint64_t kAbsent = uint64_t{1}
+                             << 40;  // no filter contains integers and strings from here on
 constexpr uint64_t kAbsentForFpr = uint64_t{1} << 50;
 
-constexpr size_t kMaxStringBytes = 304;  // of a URL less
+constexpr size_t kMaxStringBytes = 304;  // a URL is shorter
 
-// A URL of the length and the parts that URLs of pages have: a host of a few thousand, a path of
-// one to four words, and a number that makes it unique. 40 to 120 bytes, 82 on average.
+// Writes a URL with the usual length and parts of URLs of pages: one of a few thousand hosts, a
+// path of one to four words, and a number that makes it unique. It has 40 to 120 bytes, 82 on
+// average.
 size_t WriteUrl(uint64_t number, char* out) {
   static constexpr std::string_view kWords[] = {
       "news",   "articles", "archive", "products", "images",   "science",  "about-us",
@@ -56,7 +58,8 @@ size_t WriteUrl(uint64_t number, char* out) {
   return static_cast<size_t>(to - out);
 }
 
-// Begins with eight bytes that no other number, of any length, begins with.
+// Writes a string. No other number gives a string with the same first eight bytes, whatever the
+// length.
 size_t WriteColumnString(size_t mean, uint64_t number, char* out) {
   uint64_t random = KeyAt(number + (uint64_t{mean} << 52));
   const size_t length = mean / 2 + KeyAt(random) % (mean + 1);

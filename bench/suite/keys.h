@@ -1,4 +1,4 @@
-// Keys and queries of one size class, in every form, the same for all that is compared.
+// Keys and queries of one size class, in every key type. All contenders use the same keys.
 #ifndef TAMIS_BENCH_SUITE_KEYS_H_
 #define TAMIS_BENCH_SUITE_KEYS_H_
 
@@ -18,10 +18,11 @@
 
 namespace tamis::bench {
 
-// Strings end to end, and where each begins: as views, or as offsets of a column.
+// Strings stored one after another, with the beginning of each: as views, or as offsets of a
+// column.
 class StringKeys {
  public:
-  // String i has the number at(i), of which it is a function without collisions.
+  // String i is a function of the number `at(i)`. Different numbers give different strings.
   StringKeys(KeyType form, size_t n, const std::function<uint64_t(size_t)>& at);
 
   Keys keys() const noexcept {
@@ -31,43 +32,45 @@ class StringKeys {
  private:
   HugeVector<char> text_;
   HugeVector<std::string_view> views_;
-  HugeVector<int32_t> offsets_;  // empty unless it is a column
+  HugeVector<int32_t> offsets_;  // only for columns
 };
 
 struct AskedKeys {
   Keys keys;
-  std::span<const uint8_t> present;  // 1 where the key is in, else 0
+  std::span<const uint8_t> present;  // 1 if the filter contains the key, 0 if not
 };
 
-// A filter holds integers from the beginning of the sequence KeyAt, and some strings of each form
-// (a quarter of the keys at most), so that one filter answers for every form.
+// A filter contains integers from the beginning of the sequence KeyAt and some strings of each key
+// type (a quarter of the keys at most), so that one filter can be queried with every key type.
 class SuiteKeys {
  public:
-  // For filters of `filter_bytes` and `fewest_keys` or more, with strings of these forms. Queries
-  // visit each cache line of the filter about once, within bounds.
+  // For filters of `filter_bytes` bytes and at least `fewest_keys` keys, with strings of these key
+  // types. Queries visit each cache line of the filter about once, within bounds.
   SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
             std::span<const KeyType> string_forms = kViewForms);
 
   std::span<const KeyType> string_forms() const noexcept { return string_forms_; }
 
-  // Integers in a filter of n keys; one that takes no strings has only these.
+  // Returns the number of integers in a filter of `n` keys. A filter without strings contains only
+  // integers.
   uint64_t NumIntegers(uint64_t n, bool strings) const noexcept {
     return strings ? n - string_forms_.size() * num_strings_ : n;
   }
 
-  // Calls visit(keys) for consecutive slices of integers [0, n). Slices of large n are made between
-  // the calls, so that memory does not grow with n.
+  // Calls visit(keys) for consecutive slices of the integers [0, n). For a large `n`, slices are
+  // made between the calls, so that memory does not grow with `n`.
   void ForEachSlice(uint64_t n, const std::function<void(const Keys&)>& visit);
 
-  // A batch of keys to insert and to erase: the last of so many integers, or the strings of a form.
+  // Returns a batch of keys to insert and to erase: the last of `num_integers` integers, or the
+  // strings of a key type.
   Keys Last(uint64_t num_integers, KeyType form);
 
-  // Queries of which hit_percent are in. Made when first asked for.
+  // Returns queries of which `hit_percent` are in the filter. The first call makes them.
   AskedKeys Queries(KeyType form, int hit_percent);
   size_t num_queries(KeyType form) const noexcept {
     return form == KeyType::kU64 ? num_queries_ : num_string_queries_;
   }
-  // Integers that are in no filter; a batch of num_queries(kU64), another for each i.
+  // Returns batch `i` of integers that no filter contains. A batch has num_queries(kU64) integers.
   Keys Absent(size_t i);
 
  private:
@@ -84,7 +87,7 @@ class SuiteKeys {
   uint64_t num_hit_integers_;
   HugeVector<uint64_t> slice_;
   uint64_t slice_begin_ = 0;
-  size_t slice_size_ = 0;  // 0: nothing made yet
+  size_t slice_size_ = 0;  // 0: no slice was made
   HugeVector<uint64_t> last_;
   HugeVector<uint64_t> absent_;
   std::map<KeyType, StringKeys> strings_;

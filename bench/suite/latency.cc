@@ -24,18 +24,18 @@
 namespace tamis::bench {
 namespace {
 
-constexpr char kKind[] = "split_block";  // the default one
+constexpr char kKind[] = "split_block";  // the default kind
 constexpr uint32_t kLatencyCallKeys[] = {1, 100, 1000, 100'000};
 constexpr uint32_t kMostInQuick = 1000;
 constexpr Beside kBesides[] = {Beside::kNothing, Beside::kContains, Beside::kInsert,
                                Beside::kContainsApart};
-constexpr uint64_t kFewestQueries = uint64_t{1} << 17;  // more than one call has
+constexpr uint64_t kFewestQueries = uint64_t{1} << 17;  // more than the largest small call
 constexpr uint64_t kLargeKeys = uint64_t{16} << 20;
 constexpr size_t kMaxCalls = size_t{1} << 20;  // of one case in one repetition
-constexpr size_t kMinCalls = 1000;             // as far as kMostWindows allow
+constexpr size_t kMinCalls = 1000;             // if kMostWindows allows it
 constexpr double kMostWindows = 4;
 
-// A filter that small calls ask, and what they ask.
+// A filter that small calls query, and their queries.
 class Asked {
  public:
   Asked(const SizeClass& size, const Engine& engine) : arena_(ArenaBytes(size.bytes)) {
@@ -44,7 +44,7 @@ class Asked {
     keys_->ForEachSlice(filter_->capacity(),
                         [&](const Keys& slice) { engine.Insert(*filter_, slice); });
     queries_ = keys_->Queries(KeyType::kU64, 50);
-    // Where the filter is in a cache, what is asked should leave it there.
+    // If the filter is in a cache, the queries must leave it there.
     const uint64_t lines = size.bytes / 64;
     queries_.keys = queries_.keys.Slice(
         0, std::min<uint64_t>(queries_.keys.size(), std::max(kFewestQueries, lines)));
@@ -53,7 +53,7 @@ class Asked {
   const SplitBlockBloomFilter& filter() const { return *filter_; }
   const Keys& queries() const { return queries_.keys; }
 
-  // How many of the keys of each call are found, by `portable`.
+  // Returns the number of keys of each call that `portable` finds.
   const std::vector<uint32_t>& Found(uint32_t call_keys) {
     std::vector<uint32_t>& found = found_[call_keys];
     if (!found.empty()) return found;
@@ -68,7 +68,7 @@ class Asked {
       if (i % call_keys == 0) found.push_back(0);
       found.back() += is_found;
     }
-    if (queries().size() % call_keys != 0) found.pop_back();  // a call of fewer
+    if (queries().size() % call_keys != 0) found.pop_back();  // the last call has fewer keys
     return found;
   }
 
@@ -80,10 +80,10 @@ class Asked {
   std::map<uint32_t, std::vector<uint32_t>> found_;
 };
 
-// Another thread that makes the same call over and over.
+// A thread that makes the same call repeatedly.
 class Loop {
  public:
-  // Returns once the first call is over, which finds memory that was not used yet.
+  // Returns after the first call, which touches memory for the first time.
   explicit Loop(std::function<void()> call)
       : thread_([this, call = std::move(call)](std::stop_token stop) {
           try {
@@ -101,7 +101,7 @@ class Loop {
     warm_.wait(false);
   }
 
-  // Throws what a call has thrown.
+  // Rethrows the exception of a call.
   void Stop() {
     thread_.request_stop();
     thread_.join();
@@ -111,23 +111,24 @@ class Loop {
  private:
   std::atomic<bool> warm_{false};
   std::exception_ptr error_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last, because it uses the other members
 };
 
-// Calls one after the other; each is timed from the end of the one before, so that a time in which
-// the thread had no processor is in one of them, wherever it fell.
+// Makes calls one after the other. Each call is timed from the end of the previous one. So if the
+// thread loses its processor, that time is always part of a call.
 std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t call_keys,
                                 double window_seconds) {
   const std::vector<uint32_t>& found = asked.Found(call_keys);
   std::vector<uint64_t> bits(BitmapWords(call_keys));
-  std::vector<uint64_t> times(kMaxCalls);  // written here, so that no page is new later
+  std::vector<uint64_t> times(
+      kMaxCalls);  // written here, so that no page is touched for the first time later
   size_t calls = 0, at = 0, wrong = 0;
   const double start = NowNs(Time::kWall);
   for (double before = start;;) {
     const Keys keys = asked.queries().Slice(at * call_keys, call_keys);
     const size_t n = engine.Contains(asked.filter(), keys, Bitmap(bits));
     const double now = NowNs(Time::kWall);
-    times[calls++] = static_cast<uint64_t>(std::max(now - before, 1.0));  // of a coarse clock
+    times[calls++] = static_cast<uint64_t>(std::max(now - before, 1.0));  // for a coarse clock
     before = now;
     wrong += n != found[at];
     at = at + 1 == found.size() ? 0 : at + 1;
@@ -143,8 +144,8 @@ std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t cal
   return times;
 }
 
-// All cases, repetition after repetition, so that each beside another meets the machine in the same
-// state as that alone.
+// Measures all cases, one repetition after the other. So the calls beside another thread and the
+// same calls alone run while the machine is in the same state.
 class Latencies {
  public:
   Latencies(const LatencySchedule& schedule, const Backend& backend, unsigned processors,
@@ -215,7 +216,7 @@ class Latencies {
     }
   }
 
-  // Over the same calls alone in this repetition, if they are measured.
+  // Adds the ratio to the same calls alone in this repetition, if they are measured.
   void AddRatio(size_t i) {
     LatencyCase alone = schedule_.cases[i];
     if (alone.beside == Beside::kNothing) return;
@@ -230,7 +231,7 @@ class Latencies {
   const LatencySchedule& schedule_;
   const Engine engine_;
   const Engine apart_;
-  const size_t first_;  // of rows_ that is ours
+  const size_t first_;  // index of our first row in rows_
   std::vector<Latency>& rows_;
   std::map<std::string, std::unique_ptr<Asked>> asked_;  // by size class
   SizeClass largest_;
@@ -257,7 +258,8 @@ std::string LatencyName(const LatencyCase& c, const Backend& backend, unsigned t
 double LatencySchedule::Seconds() const {
   if (cases.empty()) return 0;
   const double windows = static_cast<double>(cases.size() * repetitions) * window_seconds;
-  // Building what is asked, and in each repetition the first and the last of the largest calls.
+  // The last term is for building the filters. `large` is for the first and the last of the largest
+  // calls in each repetition.
   const double large = 20e-9 * static_cast<double>(large_keys * repetitions * std::size(kBesides));
   return windows + large + 5;
 }
@@ -277,7 +279,8 @@ LatencySchedule LatencyScheduleFor(const LatencyInput& input) {
     for (const uint32_t call_keys : kLatencyCallKeys) {
       if (quick && call_keys > kMostInQuick) continue;
       for (const Beside beside : kBesides) {
-        // An engine has at least the thread of its caller.
+        // With one processor, no engine has fewer threads: an engine has at least the thread of its
+        // caller.
         if (beside == Beside::kContainsApart && input.processors < 2) continue;
         const LatencyCase c{size, call_keys, beside};
         if (filter.Keeps(LatencyName(c, *input.backend, input.processors))) {

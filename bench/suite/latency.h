@@ -1,4 +1,4 @@
-// How long small calls take, alone and beside the largest ones on the same engine.
+// Measures the time of small calls, alone and beside the largest calls on the same engine.
 #ifndef TAMIS_BENCH_SUITE_LATENCY_H_
 #define TAMIS_BENCH_SUITE_LATENCY_H_
 
@@ -17,18 +17,18 @@
 
 namespace tamis::bench {
 
-// What another thread does meanwhile, one call after the other.
+// The calls that another thread makes at the same time, one after the other.
 enum class Beside : uint8_t {
   kNothing,
   kContains,      // on the same engine, in the largest filter measured
-  kInsert,        // on the same engine, into a filter of that size that nobody asks
-  kContainsApart  // kContains on an engine of its own, with one thread fewer
+  kInsert,        // on the same engine, into a filter of that size that no thread queries
+  kContainsApart  // kContains on a separate engine, with one thread fewer
 };
 
 // "nothing", "contains", "insert", "contains_apart".
 std::string_view BesideName(Beside beside) noexcept;
 
-// Small calls of so many keys, half of them hits, into one filter of the default kind.
+// Small calls of `call_keys` keys, half of them hits, into one filter of the default kind.
 struct LatencyCase {
   SizeClass size;
   uint32_t call_keys = 1;
@@ -39,8 +39,9 @@ struct LatencyCase {
   }
 };
 
-// "split_block/latency/backend:AVX2/threads:2/size:L2/call:100/beside:insert"; `threads` of the
-// engine that makes the small calls.
+// Returns a name such as
+// "split_block/latency/backend:AVX2/threads:2/size:L2/call:100/beside:insert". `threads` is the
+// number of threads of the engine that makes the small calls.
 std::string LatencyName(const LatencyCase& c, const Backend& backend, unsigned threads);
 
 struct LatencySchedule {
@@ -49,28 +50,32 @@ struct LatencySchedule {
   double window_seconds = 0;  // of one case in one repetition
   uint64_t large_keys = 0;    // of one of the largest calls
 
-  // That all of it takes on a machine that is not slow, with the largest calls that have to end.
+  // Returns an estimate of the seconds for all cases on a machine that is not slow. It includes the
+  // end of the largest calls.
   double Seconds() const;
 };
 
 struct LatencyInput {
   Mode mode = Mode::kDefault;
-  std::span<const SizeClass> sizes = {};  // those that are measured
+  std::span<const SizeClass> sizes = {};  // the measured sizes
   Caches caches = {};
   unsigned processors = 1;
-  uint64_t max_bytes = ~uint64_t{0};  // of a filter, and of the keys of one of the largest calls
+  // Bytes of a filter, and of the keys of one of the largest calls.
+  uint64_t max_bytes = ~uint64_t{0};
   const Backend* backend = nullptr;
-  std::string filter = {};                           // for a NameFilter
-  std::optional<size_t> repetitions = std::nullopt;  // fixed; else 5 to 11, by the mode
+  std::string filter = {};  // for a NameFilter
+  // A fixed number. Nothing: 5 to 11, depending on the mode.
+  std::optional<size_t> repetitions = std::nullopt;
 };
 
-// Calls of 1, 100 and 1,000 keys (100,000, too, unless it is a quick run) into a filter in L2 and
-// one in memory, where these are measured; nothing in modes that compare speeds, which have other
-// sizes. Throws std::invalid_argument if the filter is no regular expression.
+// Returns a schedule with calls of 1, 100 and 1,000 keys, and except in a quick run of 100,000
+// keys, into a filter in L2 and a filter in memory, if these sizes are measured. It is empty in
+// modes that compare speeds, which have other sizes. Throws std::invalid_argument if the filter is
+// not a valid regular expression.
 LatencySchedule LatencyScheduleFor(const LatencyInput& input);
 
-// Adds to results.latencies, in the order of the cases. Throws std::runtime_error where an answer
-// is not that of the backend `portable`.
+// Adds to results.latencies, in the order of the cases. Throws std::runtime_error if an answer
+// differs from the answer of the backend `portable`.
 void MeasureLatencies(const LatencySchedule& schedule, const Backend& backend,
                       const Pinning& pinning, Progress& progress, Results& results);
 

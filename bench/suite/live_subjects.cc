@@ -13,7 +13,7 @@
 namespace tamis::bench {
 namespace {
 
-// A thread that waits for work, as to start one takes as long as to insert ten thousand keys.
+// A thread that waits for work. Starting a thread takes as long as inserting ten thousand keys.
 class Colleague {
  public:
   Colleague() : thread_([this] { Loop(); }) {}
@@ -54,7 +54,7 @@ class ConcurrentSubject final : public Subject {
  public:
   static constexpr bool kIsBloom = requires(F filter) { filter.filter(); };
 
-  // `bits_per_key`: at its capacity; 0 leaves the capacity to the filter.
+  // `bits_per_key`: bits per key at the capacity. 0: the filter chooses its capacity.
   ConcurrentSubject(const std::string& plain, double bits_per_key)
       : Subject(std::string(kConcurrentPrefix) + plain), bits_per_key_(bits_per_key) {}
 
@@ -107,7 +107,7 @@ class ConcurrentSubject final : public Subject {
     } else if (way.threads == 1) {
       RequireAll(filter_->Insert(keys), keys.size());
     } else {
-      // As an engine shares out the keys of a call.
+      // An engine splits the keys of a call in the same way.
       const std::span<const uint64_t> all(keys.data<uint64_t>(), keys.size());
       size_t done = 0;
       colleague().Start([&] { done = filter_->Insert(all.subspan(all.size() / 2)); });
@@ -167,7 +167,7 @@ class ConcurrentSubject final : public Subject {
       if (!colleague().busy() && asked != 0) break;
       ns += call_ns;
       asked += call.size();
-      // A Bloom filter's writer ends with its keys.
+      // The writer of a Bloom filter ends when its keys are inserted.
       done = !kIsBloom && asked >= all.size();
     }
     done = true;
@@ -187,7 +187,7 @@ class ConcurrentSubject final : public Subject {
     if (done == keys) return;
     throw std::runtime_error(detail::StrCat(kind(), " changed by ", done, " of ", keys, " keys"));
   }
-  // Begun by the thread, and so with the processors, that it works beside.
+  // The calling thread starts it, so both may run on the same processors.
   Colleague& colleague() {
     if (!colleague_) colleague_ = std::make_unique<Colleague>();
     return *colleague_;

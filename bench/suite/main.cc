@@ -23,8 +23,8 @@ namespace {
 
 std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& format) {
   if (format == "json") return std::make_unique<benchmark::JSONReporter>();
-    // Google Benchmark has no other reporter that other programs read; it calls this one deprecated
-    // in favour of a tool that reads the first.
+    // Google Benchmark has no other reporter with output for programs. It deprecates this one in
+    // favour of a tool that reads the output of the first.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   return std::make_unique<benchmark::CSVReporter>();
@@ -99,7 +99,7 @@ int Run(CommandLine& line) {
   line.rest.push_back(nullptr);
   benchmark::Initialize(&rest, line.rest.data());
   if (benchmark::ReportUnrecognizedArguments(rest, line.rest.data())) return 2;
-  // Better known before the measurements than after.
+  // Fails before the measurements, not after them.
   RequireWritable(line.out);
   RequireWritable(line.benchmark_out);
 
@@ -115,7 +115,7 @@ int Run(CommandLine& line) {
   std::vector<benchmark::BenchmarkReporter*> pointers;
   for (const auto& reporter : reporters) pointers.push_back(reporter.get());
 
-  // Beside the file, which is there when all is measured.
+  // The results so far, next to the file. The file itself is written when everything is measured.
   const std::string part = line.out.empty() ? "" : line.out + ".part";
   if (!part.empty()) {
     line.suite.save = [&](Results so_far) {

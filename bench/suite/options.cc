@@ -9,7 +9,7 @@
 
 namespace tamis::bench {
 
-// Seconds that a run takes at most on a machine that is not slow.
+// Upper bounds of the seconds of a run on a machine that is not slow.
 constexpr double kQuickSeconds = 150;
 constexpr double kDefaultSeconds = 840;
 constexpr double kQuickSampleSeconds = 0.025;
@@ -85,7 +85,7 @@ uint64_t ParseNumber(std::string_view option, std::string_view value, std::strin
   return number << shift;
 }
 
-// Calls visit(part) for what is between commas.
+// Calls visit(part) for each part of a list separated by commas.
 void ForEachPart(std::string_view value, const std::function<void(std::string_view)>& visit) {
   for (;;) {
     const size_t comma = value.find(',');
@@ -128,10 +128,10 @@ Mode ParseMode(std::string_view value) {
   throw Wrong("--preset", value, "quick, default, full, peers, kinds and live");
 }
 
-// What follows from the mode, where no option says otherwise.
+// Sets the options that follow from the mode and that were not given.
 void Complete(SuiteOptions& options) {
   const bool quick = options.mode == Mode::kQuick;
-  // 0: --benchmark_min_time has the word.
+  // 0: --benchmark_min_time decides.
   if (options.sample_seconds > 0 && quick) options.sample_seconds = kQuickSampleSeconds;
   options.budget_seconds = quick ? kQuickSeconds : kDefaultSeconds;
   if (options.mode == Mode::kFull) options.budget_seconds = 0;
@@ -164,7 +164,7 @@ std::vector<std::pair<std::string, std::string>> ParseContext(std::string_view v
   return context;
 }
 
-// What is left to Google Benchmark's own reader of flags.
+// Parses a flag of Google Benchmark, or leaves it in line.rest for Google Benchmark.
 void ParseBenchmarkFlag(std::string_view flag, std::string_view value, char* argument,
                         CommandLine& line) {
   if (flag == "--benchmark_repetitions") {

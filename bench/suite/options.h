@@ -14,21 +14,21 @@ namespace tamis::bench {
 struct CommandLine {
   SuiteOptions suite;
   bool help = false;
-  bool list = false;             // the names of cases, and measure none
+  bool list = false;             // print the names of the cases and measure nothing
   std::string calibration;       // a file for tamis::Calibration::Load; empty: none
   std::string out;               // a file for tamis-report; empty: none
   std::string notes;             // about the machine, for readers of the results
-  std::optional<int> processor;  // to stay on while one thread is measured
-  std::string benchmark_out;     // a file in one of Google Benchmark's forms; empty: none
+  std::optional<int> processor;  // the processor to use while one thread is measured
+  std::string benchmark_out;     // a file in a format of Google Benchmark; empty: none
   std::string benchmark_out_format = "json";
   std::string benchmark_format = "console";
-  std::vector<std::pair<std::string, std::string>> context;  // of --benchmark_context
-  std::vector<char*> rest;  // for benchmark::Initialize, with the name of the program first
+  std::vector<std::pair<std::string, std::string>> context;  // from --benchmark_context
+  std::vector<char*> rest;  // for benchmark::Initialize; the program's name is first
 };
 
 extern const char kUsage[];
 
-// Throws std::invalid_argument for an option that is wrong.
+// Parses the command line. Throws std::invalid_argument for a wrong option.
 CommandLine ParseCommandLine(int argc, char** argv);
 
 }  // namespace tamis::bench

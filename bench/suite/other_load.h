@@ -11,13 +11,13 @@ namespace tamis::bench {
 // gave to other machines. `stat` is the text of /proc/stat. Returns nothing for any other text.
 std::optional<double> BusySeconds(std::string_view stat, double ticks_per_second);
 
-// Begins to count when it is made.
+// Measures the load by other programs. Counts from construction.
 class OtherLoad {
  public:
   OtherLoad();
 
-  // Processors that other programs have used since then, on average. Nothing if the system does not
-  // say.
+  // Returns the mean number of processors that other programs have used since construction. Returns
+  // nothing if the system does not report it.
   std::optional<double> Processors() const;
 
  private:

@@ -1,5 +1,5 @@
-// Parquet's Bloom filter as Apache Arrow has it: the same blocks as ours with XXH64. It hashes
-// batches, and asks for one hash at a time. Its sizes are powers of two up to 128 MiB.
+// The Bloom filter of Parquet in Apache Arrow: the same blocks as ours, with XXH64. It hashes in
+// batches and queries one hash at a time. Its sizes are powers of two up to 128 MiB.
 #include <arrow/memory_pool.h>
 #include <arrow/status.h>
 #include <arrow/util/config.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kBatch = 1024;
 
-// Allocates where it is told, so that the peer takes turns in the same memory.
+// Allocates from `memory`, so that the peer takes turns in the same memory.
 class Pool final : public arrow::MemoryPool {
  public:
   explicit Pool(std::pmr::memory_resource& memory) : memory_(memory) {}
@@ -86,7 +86,7 @@ class ArrowSplitBlock final : public Subject {
   std::optional<double> expected_fpr() const override { return std::nullopt; }
   std::span<const std::byte> contents() const override { return {}; }
 
-  // It has no function for this; zero bits are copied into the ones that it has.
+  // Arrow has no function to clear a filter. So this copies zero bits over its bits.
   void Clear() override {
     filter_.reset();
     filter_.emplace(&*pool_);

@@ -1,5 +1,5 @@
-// Boost.Bloom, which chooses its vector instructions when it is compiled: this file alone is
-// compiled with -march=native, so that the peer is at its best.
+// Boost.Bloom chooses its vector instructions at compile time. Only this file is compiled with
+// -march=native, so that the peer is at its fastest.
 #include <boost/bloom.hpp>
 #include <boost/version.hpp>
 #include <memory_resource>
@@ -12,8 +12,8 @@
 namespace tamis::bench {
 namespace {
 
-// The 64-bit finalizer of MurmurHash3 (Appleby). Declared avalanching, so that the filter does not
-// mix its result once more.
+// The 64-bit finalizer of MurmurHash3 (Appleby). It is declared avalanching, so that the filter
+// does not mix its result again.
 struct Murmur3Finalizer {
   using is_avalanching = void;
 

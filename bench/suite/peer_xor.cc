@@ -1,5 +1,6 @@
-// xor_singleheader's binary fuse filter with 8-bit fingerprints: smaller than a Bloom filter of its
-// rate, built once from all keys, which cannot change after that. It has no bulk lookup.
+// The binary fuse filter of xor_singleheader with 8-bit fingerprints. It is smaller than a Bloom
+// filter of the same rate. It is built once from all keys and cannot change after that. It has no
+// bulk lookup.
 #include <binaryfusefilter.h>
 
 #include <algorithm>
@@ -32,14 +33,14 @@ class BinaryFuse8 final : public Subject {
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
     memory_ = &memory;
-    // It says how large it is for so many keys, and not the other way round.
+    // The library computes the size from the number of keys, not the reverse.
     for (uint64_t keys = std::min(bytes, kMostKeys); keys > 1; keys -= keys / 100 + 1) {
       if (!binary_fuse8_allocate(static_cast<uint32_t>(keys), &filter_)) throw std::bad_alloc();
       std::free(filter_.Fingerprints);
       filter_.Fingerprints = nullptr;
       if (filter_.ArrayLength <= bytes) break;
     }
-    // In the memory that all take turns in, rather than in its own.
+    // Uses the memory that all contenders share, not its own.
     filter_.Fingerprints = static_cast<uint8_t*>(memory.allocate(filter_.ArrayLength));
     Clear();
   }
@@ -57,7 +58,7 @@ class BinaryFuse8 final : public Subject {
   void Build(const RepeatableSource& source, Way) override {
     Clear();
     source([this](const Keys& keys) {  // one call: kMostKeys is a slice of SuiteKeys
-      // It sorts the keys where it finds one twice, and these are distinct.
+      // The library sorts the keys if it finds a duplicate. These keys are distinct.
       auto* const values = const_cast<uint64_t*>(keys.data<uint64_t>());
       if (!binary_fuse8_populate(values, static_cast<uint32_t>(keys.size()), &filter_)) {
         throw std::runtime_error("binary_fuse8_populate failed");

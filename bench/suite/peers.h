@@ -1,4 +1,4 @@
-// Filters of other libraries: those that were found when this was built.
+// Filters of other libraries that were found when this was built.
 #ifndef TAMIS_BENCH_SUITE_PEERS_H_
 #define TAMIS_BENCH_SUITE_PEERS_H_
 
@@ -12,7 +12,7 @@ namespace tamis::bench {
 std::unique_ptr<Subject> BoostSubject();
 std::unique_ptr<Subject> BoostMurmurSubject();
 
-// Parquet's split-block filter as Apache Arrow has it, XXH64.
+// The split-block filter of Parquet in Apache Arrow, with XXH64.
 std::unique_ptr<Subject> ArrowSubject();
 
 // The binary fuse filter of xor_singleheader, 8 bits.

@@ -1,4 +1,4 @@
-// The times of many calls as the few numbers that say how long one has to wait.
+// Percentiles of the times of many calls.
 #ifndef TAMIS_BENCH_SUITE_PERCENTILES_H_
 #define TAMIS_BENCH_SUITE_PERCENTILES_H_
 
@@ -9,8 +9,9 @@
 
 namespace tamis::bench {
 
-// Nanoseconds. Each but the maximum is the nearest rank: the smallest of the times that at least
-// that share of all times is not above. Of fewer than 1,000 calls p999 is the maximum.
+// Percentiles in nanoseconds. Each except the maximum is the nearest rank: the smallest time such
+// that at least the given share of all times is not greater. With fewer than 1,000 calls, p999 is
+// the maximum.
 struct Percentiles {
   double p50 = 0;
   double p99 = 0;
@@ -20,13 +21,13 @@ struct Percentiles {
   friend bool operator==(const Percentiles&, const Percentiles&) = default;
 };
 
-// The place of a percentile among n times in ascending order, from 0: ceil(n * share) - 1. There is
-// at least one time; per_mille is in [1, 1000].
+// Returns the index of a percentile among `n` times in ascending order: ceil(n * share) - 1.
+// Requires n >= 1 and `per_mille` in [1, 1000].
 constexpr size_t RankOf(size_t n, size_t per_mille) {
   return n / 1000 * per_mille + (n % 1000 * per_mille + 999) / 1000 - 1;
 }
 
-// Of at least one time, in any order.
+// Returns the percentiles of `times`, which may be in any order. Requires at least one time.
 inline Percentiles PercentilesOf(std::vector<uint64_t> times) {
   const auto at = [&](size_t per_mille) {
     const auto place = times.begin() + static_cast<ptrdiff_t>(RankOf(times.size(), per_mille));

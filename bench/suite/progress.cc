@@ -10,7 +10,7 @@
 namespace tamis::bench {
 namespace {
 
-constexpr double kTerminalNs = 0.1e9;  // between two lines
+constexpr double kTerminalNs = 0.1e9;  // minimum time between two lines
 constexpr double kLogNs = 10e9;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A line that says what is being measured and how long it will take.
+// A line that shows the current measurement and the estimated time left.
 #ifndef TAMIS_BENCH_SUITE_PROGRESS_H_
 #define TAMIS_BENCH_SUITE_PROGRESS_H_
 
@@ -6,15 +6,16 @@
 
 namespace tamis::bench {
 
-// Writes to standard error: on a terminal one line over and over, else a line now and then.
+// Writes to standard error. On a terminal it rewrites one line. Otherwise it prints a line at
+// intervals.
 class Progress {
  public:
   explicit Progress(bool enabled);
   ~Progress();
 
-  // `seconds_left`: an estimate; negative: there is none.
+  // `seconds_left` is an estimate, or negative if there is none.
   void Show(const std::string& what, double seconds_left);
-  // A line of its own, which stays.
+  // Prints a permanent line.
   void Say(const std::string& line);
 
  private:

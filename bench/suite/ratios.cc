@@ -22,7 +22,7 @@ Case InBulk(const Row& row) {
   return bulk;
 }
 
-// The row of `kind` that is like `row`, but for `point`; peers have no backends.
+// Returns the row of `kind` that equals `row` in everything except `point`. Peers have no backends.
 const Row* Find(const std::vector<Row>& rows, const std::string& kind, const Row& row,
                 const Case& point) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& other) {
@@ -34,7 +34,8 @@ const Row* Find(const std::vector<Row>& rows, const std::string& kind, const Row
   return found == rows.end() ? nullptr : &*found;
 }
 
-// The kind that a row is compared with: the plain one of a concurrent one, else the first.
+// Returns the kind that a row is compared with: the plain kind for a concurrent kind, otherwise the
+// first kind.
 std::string ComparedKind(const std::vector<Row>& rows, const Row& row) {
   if (!row.kind.starts_with(kConcurrentPrefix)) return rows.front().kind;
   return row.kind.substr(kConcurrentPrefix.size());
@@ -55,8 +56,8 @@ std::vector<Ratio> Ratios(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const Row* const bulk = Find(rows, row.kind, row, InBulk(row));
     const std::string kind = ComparedKind(rows, row);
-    // What a plain filter cannot do is compared with what it does alone: that is what a writer
-    // costs.
+    // A plain filter cannot be queried while it changes. So such a row is compared with the plain
+    // filter's bulk operation: the ratio is the cost of a writer.
     const bool beside = row.point.operation == Operation::kContainsBesideWriter;
     const Row* const other = Find(rows, kind, row, beside ? InBulk(row) : row.point);
     for (const Row* const to : {bulk, other}) {

@@ -1,4 +1,4 @@
-// How the rows of one run compare with each other.
+// Compares the rows of one run with each other.
 #ifndef TAMIS_BENCH_SUITE_RATIOS_H_
 #define TAMIS_BENCH_SUITE_RATIOS_H_
 
@@ -8,16 +8,16 @@
 
 namespace tamis::bench {
 
-// How many times as long a row takes as another: the median over the repetitions of the ratio
-// within each, and the smallest and the largest of these.
+// How many times as long `row` takes as `to`: the median over the repetitions of the ratio within
+// each repetition, and the smallest and largest of these ratios.
 struct Ratio {
   const Row* row = nullptr;
   const Row* to = nullptr;
   double median = 0, least = 0, most = 0;
 };
 
-// Each row against the bulk operation of its own kind on one thread, and against what the first
-// kind takes for the same, or, of a concurrent kind, the plain one.
+// Compares each row with the bulk operation of its own kind on one thread, and with the same
+// operation of the first kind. A concurrent kind is compared with its plain kind instead.
 std::vector<Ratio> Ratios(const std::vector<Row>& rows);
 
 }  // namespace tamis::bench

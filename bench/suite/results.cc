@@ -149,7 +149,7 @@ void WriteResults(const std::string& path, const Results& results) {
     json["rows"].push_back(ToJson(row, results.default_backend));
   }
   for (const Accuracy& accuracy : results.accuracy) json["accuracy"].push_back(ToJson(accuracy));
-  // Readers of files without them read those with none, too.
+  // Readers treat a file without "latencies" as a file with none.
   for (const Latency& latency : results.latencies) json["latencies"].push_back(ToJson(latency));
   for (const Refusal& refusal : results.refusals) {
     json["refused"].push_back(

@@ -1,4 +1,4 @@
-// What a run of the suite came to.
+// The results of a run of the suite.
 #ifndef TAMIS_BENCH_SUITE_RESULTS_H_
 #define TAMIS_BENCH_SUITE_RESULTS_H_
 
@@ -13,7 +13,7 @@
 
 namespace tamis::bench {
 
-// Samples are one for each repetition.
+// One row. There is one sample for each repetition.
 struct Row {
   std::string name;
   std::string kind;
@@ -23,12 +23,14 @@ struct Row {
   bool huge_pages = true;
   uint64_t filter_bytes = 0;
   uint64_t num_keys = 0;    // in the filter
-  uint64_t batch_keys = 0;  // of one pass
+  uint64_t batch_keys = 0;  // in one pass
   double fpr = 0;           // measured
   std::optional<double> expected_fpr = std::nullopt;
   std::vector<double> ns_per_key = {};
-  std::vector<double> share_of_limit = {};  // random lines, same repetition, threads and pages
-  std::vector<double> clock = {};  // ChainedMultiplicationsPerNs, before and after; not of GPUs
+  // Of the limit of random lines in the same repetition, with the same threads and pages.
+  std::vector<double> share_of_limit = {};
+  // Means of ChainedMultiplicationsPerNs before and after a sample. Not for GPUs.
+  std::vector<double> clock = {};
 };
 
 struct Limit {
@@ -36,12 +38,12 @@ struct Limit {
   std::string size_class;
   unsigned threads = 1;
   bool huge_pages = true;
-  std::string unit;         // of what the samples count per second: lines, bytes or keys
-  std::string method = {};  // the fastest of the last repetition
+  std::string unit;                     // counted by the samples: lines, bytes or keys
+  std::string method = {};              // the fastest method in the last repetition
   std::vector<double> per_second = {};  // samples
 };
 
-// A measured rate of false positives against what theory says, for a filter of 1 M keys.
+// A measured false-positive rate and the rate from theory, for a filter of 1 M keys.
 struct Accuracy {
   std::string kind;
   std::string library;
@@ -52,7 +54,7 @@ struct Accuracy {
   std::optional<double> expected_fpr = std::nullopt;
 };
 
-// How long small calls took one after the other; see latency.h.
+// The times of small calls, one after the other. See latency.h.
 struct Latency {
   std::string name;
   std::string kind;
@@ -60,17 +62,17 @@ struct Latency {
   unsigned threads = 1;  // of the engine
   std::string size_class;
   uint64_t filter_bytes = 0;
-  uint64_t num_keys = 0;                    // in the filter
-  uint32_t call_keys = 1;                   // of one small call
-  std::string beside;                       // what another thread did meanwhile
-  unsigned large_threads = 0;               // of the engine that did it; 0: nobody did anything
-  uint64_t large_keys = 0;                  // of one of its calls
-  uint64_t calls = 0;                       // small ones, of all repetitions
-  std::vector<Percentiles> ns = {};         // of one call; one for each repetition
+  uint64_t num_keys = 0;             // in the filter
+  uint32_t call_keys = 1;            // of one small call
+  std::string beside;                // what another thread did at the same time
+  unsigned large_threads = 0;        // of the other thread's engine; 0: there was no other thread
+  uint64_t large_keys = 0;           // in one call of the other thread
+  uint64_t calls = 0;                // small calls of all repetitions
+  std::vector<Percentiles> ns = {};  // of a call, for each repetition
   std::vector<double> p99_over_alone = {};  // within each repetition
 };
 
-// A backend that did not agree with `portable`, and so has no rows.
+// A backend that differs from `portable`. It has no rows.
 struct Refusal {
   std::string backend;
   std::string kind;
@@ -98,14 +100,15 @@ struct Results {
   std::vector<Refusal> refusals;
 };
 
-// The version of the form of the file; a change that readers must know about changes it.
+// The version of the file's format. It changes when readers must be changed.
 inline constexpr int kSchemaVersion = 2;
 
-// Throws std::runtime_error if the file cannot be written. Leaves none that was not there: a run
-// that fails or is stopped would seem to have results. An empty path is no file.
+// Throws std::runtime_error if the file cannot be written. Leaves no new file behind: a run that
+// fails or is stopped would appear to have results. Does nothing if `path` is empty.
 void RequireWritable(const std::string& path);
 
-// As report/tamis_report/schema.json says. Throws std::runtime_error if the file cannot be written.
+// Writes `results` in the format of report/tamis_report/schema.json. Throws std::runtime_error if
+// the file cannot be written.
 void WriteResults(const std::string& path, const Results& results);
 
 }  // namespace tamis::bench

@@ -51,8 +51,8 @@ void Sampler::ReportRuns(const std::vector<Run>& runs) {
     if (run.run_type != Run::RT_Iteration || run.iterations == 0) continue;
     current_->iterations = run.iterations;
     seconds_per_iteration_ = run.real_accumulated_time / static_cast<double>(run.iterations);
-    // The library adds how it was asked to run, which the first repetition is otherwise than the
-    // rest.
+    // The library adds its settings to the name. They differ between the first repetition and the
+    // others.
     run.run_name = {};
     run.run_name.function_name = name_;
     run.repetition_index = current_->repetitions;

@@ -1,4 +1,4 @@
-// One repetition of one case at a time, carried out by Google Benchmark.
+// Measures one repetition of one case at a time, with Google Benchmark.
 #ifndef TAMIS_BENCH_SUITE_SAMPLER_H_
 #define TAMIS_BENCH_SUITE_SAMPLER_H_
 
@@ -13,20 +13,20 @@
 
 namespace tamis::bench {
 
-// Google Benchmark can repeat what it measures, or shuffle all that it knows. Here each repetition
-// takes turns in one piece of memory, so the order is the suite's own: the library is asked to run
-// one benchmark once, chooses the number of iterations the first time, and keeps to it.
+// Google Benchmark can repeat its benchmarks or shuffle all of them. Here repetitions take turns in
+// one piece of memory, so the suite chooses the order: it lets the library run one benchmark once.
+// The library chooses the number of iterations the first time and keeps it.
 class Sampler final : private benchmark::BenchmarkReporter {
  public:
-  // `min_seconds`: of one sample; 0 leaves it to Google Benchmark's flag.
-  // `reporters`: those of Google Benchmark that are to have all runs, too. Not owned.
+  // `min_seconds` is the time of one sample. 0: the flag of Google Benchmark decides. `reporters`
+  // are reporters of Google Benchmark that also receive all runs. They are not owned.
   Sampler(double min_seconds, std::vector<benchmark::BenchmarkReporter*> reporters)
       : min_seconds_(min_seconds), reporters_(std::move(reporters)) {}
   ~Sampler() override;
 
-  // Calls iterate(), which returns the nanoseconds that count, until there are enough of them.
-  // Returns nanoseconds per key where an iteration has so many keys. For reporters are `counters`,
-  // and the share of a limit of so many nanoseconds per key, if it is not 0.
+  // Calls `iterate`, which returns the nanoseconds to count, until there are enough of them.
+  // Returns nanoseconds per key; an iteration has `keys` keys. Passes `counters` to the reporters,
+  // and, if `limit_ns` is not 0, the share of a limit of `limit_ns` nanoseconds per key.
   double Sample(const std::string& name, uint64_t keys,
                 const std::map<std::string, double>& counters, double limit_ns,
                 const std::function<double()>& iterate);
@@ -44,7 +44,7 @@ class Sampler final : private benchmark::BenchmarkReporter {
   };
   std::map<std::string, Known> known_;
   Known* current_ = nullptr;
-  std::string name_;                  // of the current one
+  std::string name_;                  // of the current case
   double seconds_per_iteration_ = 0;  // of the last run
 };
 

@@ -7,18 +7,19 @@
 namespace tamis::bench {
 namespace {
 
-constexpr int kHitPercents[] = {0, 100};           // beside 50
-constexpr uint64_t kMostInL2 = uint64_t{2} << 20;  // of filters whose keys are given
+constexpr int kHitPercents[] = {0, 100};           // in addition to 50
+constexpr uint64_t kMostInL2 = uint64_t{2} << 20;  // for filters whose number of keys is given
 constexpr uint32_t kCallKeys[] = {1, 64, 4096};
 
-// The cases of one subject, without repetition and without those that it cannot do.
+// The cases of one subject, without duplicates and without cases that it does not support.
 class CaseList {
  public:
   explicit CaseList(const Subject& subject) : subject_(subject) {}
 
   void Add(const Case& c) {
     if (!subject_.Can(c.operation, c.form)) return;
-    // What a GPU does not do the host's kernels would, under its name.
+    // Operations that a GPU does not support would run on the host's kernels, under the name of the
+    // GPU.
     const bool batch = c.operation == Operation::kContains || c.operation == Operation::kSelect;
     if (IsAccelerator(c.backend) && (!batch || c.threads > 1)) return;
     if (std::find(cases_.begin(), cases_.end(), c) == cases_.end()) cases_.push_back(c);
@@ -32,7 +33,8 @@ class CaseList {
 
 using enum Operation;
 
-// One axis at a time. `deep`: all operations on all backends, where a quick run has only lookups.
+// Adds cases that vary one axis at a time. `deep`: all operations on all backends. A quick run has
+// only lookups there.
 void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
   const Case base{.backend = input.backends[0]};
   for (const Operation operation : {kContains, kSelect, kOneKey, kInsert, kErase}) {
@@ -72,8 +74,8 @@ void AddProduct(const ScheduleInput& input, CaseList& list) {
   }
 }
 
-// Strings by length, and batches that are small: where the filter is in a cache, which shows what
-// they cost.
+// Adds strings by length, and small batches. The filter is in a cache, so that their own cost
+// shows.
 void AddStringsAndCalls(const Backend* backend, bool deep, CaseList& list) {
   for (const KeyType form : kColumnForms) {
     list.Add({.backend = backend, .form = form});
@@ -95,15 +97,15 @@ void AddFew(const Backend* backend, bool deep, CaseList& list) {
   for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
 }
 
-// Whether it is the first kind of this library that can change, or the first that is static. These
-// are compared with other libraries.
+// Returns whether `subject` is the first kind of this library that can change, or the first static
+// kind. These two are compared with other libraries.
 bool LeadsItsSort(const Subject& subject, const Subjects& subjects) {
   return std::find_if(subjects.begin(), subjects.end(), [&](const auto& other) {
            return other->is_static() == subject.is_static();
          })->get() == &subject;
 }
 
-// A concurrent kind, or the plain one of it.
+// Returns whether `subject` is a concurrent kind or the plain kind of one.
 bool IsPartOfPair(const Subject& subject, const Subjects& subjects) {
   if (subject.kind().starts_with(kConcurrentPrefix)) return true;
   const std::string concurrent = std::string(kConcurrentPrefix) + subject.kind();
@@ -111,7 +113,7 @@ bool IsPartOfPair(const Subject& subject, const Subjects& subjects) {
                      [&](const auto& other) { return other->kind() == concurrent; });
 }
 
-// What a run that compares speeds measures of one subject.
+// Adds the cases of one subject in a run that compares speeds.
 void AddSpeeds(const ScheduleInput& input, Contender& contender) {
   const Subject& subject = *contender.subject;
   const Backend* const backend = subject.is_peer() ? nullptr : input.backends[0];
@@ -127,14 +129,14 @@ void AddSpeeds(const ScheduleInput& input, Contender& contender) {
     others.Add({.backend = backend, .hit_percent = hits});
     others.Add({.operation = kOneKey, .backend = backend, .hit_percent = hits});
   }
-  // The last, as it leaves a Bloom filter with other keys.
+  // Last, because it leaves other keys in a Bloom filter.
   if (two_threads)
     others.Add({.operation = kContainsBesideWriter, .backend = backend, .threads = 2});
   contender.builds = builds.Take();
   contender.others = others.Take();
 }
 
-// Builds, the default one last.
+// Returns the builds. The default build is last.
 std::vector<Case> Builds(const ScheduleInput& input, const Subject& subject, bool all_backends,
                          bool threads, bool if_absent) {
   if (subject.is_peer()) return {{.operation = kBuild}};
@@ -162,7 +164,7 @@ std::string_view ModeName(Mode mode) noexcept {
 
 NameFilter::NameFilter(const std::string& filter) {
   if (filter.empty()) return;
-  negative_ = filter.front() == '-';  // as Google Benchmark has it
+  negative_ = filter.front() == '-';  // as in Google Benchmark
   try {
     pattern_.emplace(filter.substr(negative_), std::regex::extended);
   } catch (const std::regex_error& error) {
@@ -221,8 +223,8 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     if (in_l2 && !fixed && (first || full) && !peer)
       AddStringsAndCalls(input.backends[0], !quick, list);
     huge.others = list.Take();
-    // A small filter is built before a second thread has begun. Beyond the caches all backends wait
-    // for the memory, and builds are what takes most of the time.
+    // A small filter is built before a second thread has started. Beyond the caches all backends
+    // wait for memory, and builds take most of the time.
     huge.builds = fixed ? Builds(input, *subject, false, false, false)
                         : Builds(input, *subject, full || (first && !in_memory && !quick),
                                  !small && (first || full || (!quick && !in_memory)),

@@ -1,4 +1,4 @@
-// Which points on the axes a run measures.
+// Chooses the points on the axes that a run measures.
 #ifndef TAMIS_BENCH_SUITE_SCHEDULE_H_
 #define TAMIS_BENCH_SUITE_SCHEDULE_H_
 
@@ -14,9 +14,9 @@
 
 namespace tamis::bench {
 
-// The last three compare speeds on the default backend: of the default kind, the first static kind
-// and the peers; of all kinds of this library; and of those that may be changed while others ask,
-// beside the plain ones.
+// The last three compare speeds on the default backend. kPeers: the default kind, the first static
+// kind and the peers. kKinds: all kinds of this library. kLive: concurrent kinds beside the plain
+// ones.
 enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds, kLive };
 inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull,
                                   Mode::kPeers, Mode::kKinds,   Mode::kLive};
@@ -28,11 +28,11 @@ constexpr bool ComparesSpeeds(Mode mode) {
   return mode == Mode::kPeers || mode == Mode::kKinds || mode == Mode::kLive;
 }
 
-// A regular expression for the names of cases, which leaves out what does not match, or, if it
-// begins with "-", what does; an empty one leaves out nothing.
+// A regular expression for names of cases. It keeps the names that match. If it begins with "-", it
+// drops the names that match the rest. An empty expression keeps all names.
 class NameFilter {
  public:
-  // Throws std::invalid_argument if it is no regular expression.
+  // Throws std::invalid_argument if `filter` is not a valid regular expression.
   explicit NameFilter(const std::string& filter);
   bool Keeps(const std::string& name) const;
 
@@ -41,11 +41,11 @@ class NameFilter {
   std::optional<std::regex> pattern_;
 };
 
-// What takes turns in the memory of a size class: a subject, in huge pages or not.
+// A subject that takes turns in the memory of a size class, with huge pages or without.
 struct Contender {
   Subject* subject = nullptr;
   bool huge_pages = true;
-  std::vector<Case> builds = {};  // the last leaves the filter for the others
+  std::vector<Case> builds = {};  // the last one builds the filter for `others`
   std::vector<Case> others = {};
   uint64_t bytes = 0;  // of the filter
 };
@@ -57,15 +57,17 @@ struct ScheduleInput {
   std::string filter;  // for a NameFilter
 };
 
-// Numbers of threads to measure: powers of two below the number of processors, and that number.
+// Returns the numbers of threads to measure: the powers of two below the number of processors, and
+// that number.
 std::vector<unsigned> ThreadCounts(unsigned processors);
 
-// Quick and default runs vary one axis at a time around one point (one thread, half of the queries
-// hits, integers, huge pages, the default backend); a full run measures combinations. At fixed
-// sizes each of them measures the first kind alone, at few points. Runs that compare speeds look up
-// and build integers in bulk, on two threads, and one key a call. Contenders without a case are
-// left out, and of `live` those without a concurrent counterpart. Throws std::invalid_argument if
-// the filter is no regular expression.
+// Returns the contenders of a run at one size. Quick and default runs vary one axis at a time
+// around one point: one thread, half of the queries hits, integers, huge pages, the default
+// backend. A full run measures combinations. At fixed sizes all three measure only the first kind,
+// at few points. Runs that compare speeds measure bulk lookups and builds of integers, also on two
+// threads, and calls of one key. Leaves out contenders without a case, and in mode kLive kinds
+// without a concurrent counterpart. Throws std::invalid_argument if the filter is not a valid
+// regular expression.
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
                                      const ScheduleInput& input);
 
