@@ -98,7 +98,7 @@ struct SizeClass {
 struct Caches {
   uint64_t l1 = 0;  // bytes of the first-level data cache
   uint64_t l2 = 0;
-  uint64_t last_level = 0;  // equals l2 if there is no third level
+  uint64_t last_level = 0;  // equals l2 without a third level
 };
 
 // Limits of the size classes: they bound the time of builds and the memory. The suite uses a third

@@ -15,8 +15,8 @@ constexpr uint64_t kMaxQueries = uint64_t{1} << 24;
 constexpr uint64_t kMinStringQueries = uint64_t{1} << 16;
 constexpr uint64_t kSliceKeys = uint64_t{1} << 24;  // 128 MiB
 constexpr uint64_t kMostLast = uint64_t{1} << 20;
-constexpr uint64_t kAbsent = uint64_t{1}
-                             << 40;  // no filter contains integers and strings from here on
+// No filter contains integers and strings from here on.
+constexpr uint64_t kAbsent = uint64_t{1} << 40;
 constexpr uint64_t kAbsentForFpr = uint64_t{1} << 50;
 
 constexpr size_t kMaxStringBytes = 304;  // a URL is shorter

@@ -13,7 +13,7 @@ class Progress {
   explicit Progress(bool enabled);
   ~Progress();
 
-  // `seconds_left` is an estimate, or negative if there is none.
+  // `seconds_left` is an estimate, or negative if unknown.
   void Show(const std::string& what, double seconds_left);
   // Prints a permanent line.
   void Say(const std::string& line);

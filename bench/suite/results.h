@@ -62,13 +62,13 @@ struct Latency {
   unsigned threads = 1;  // of the engine
   std::string size_class;
   uint64_t filter_bytes = 0;
-  uint64_t num_keys = 0;             // in the filter
-  uint32_t call_keys = 1;            // of one small call
-  std::string beside;                // what another thread did at the same time
-  unsigned large_threads = 0;        // of the other thread's engine; 0: there was no other thread
-  uint64_t large_keys = 0;           // in one call of the other thread
-  uint64_t calls = 0;                // small calls of all repetitions
-  std::vector<Percentiles> ns = {};  // of a call, for each repetition
+  uint64_t num_keys = 0;                    // in the filter
+  uint32_t call_keys = 1;                   // of one small call
+  std::string beside;                       // what another thread did at the same time
+  unsigned large_threads = 0;               // of the other thread's engine; 0: no other thread
+  uint64_t large_keys = 0;                  // in one call of the other thread
+  uint64_t calls = 0;                       // small calls of all repetitions
+  std::vector<Percentiles> ns = {};         // of a call, for each repetition
   std::vector<double> p99_over_alone = {};  // within each repetition
 };
 

@@ -1,4 +1,4 @@
-// Filters under test, ours and others': the same operations, whatever the library.
+// Filters under test, of this library and of others. All have the same operations.
 #ifndef TAMIS_BENCH_SUITE_SUBJECT_H_
 #define TAMIS_BENCH_SUITE_SUBJECT_H_
 
@@ -23,7 +23,7 @@
 
 namespace tamis::bench {
 
-// Where answers go; each in the form that its function gives.
+// The memory for answers. Each function writes its own form.
 struct Answers {
   explicit Answers(size_t queries)
       : bits(BitmapWords(queries)), bytes(queries), rows(queries), size(queries) {}
@@ -35,13 +35,13 @@ struct Answers {
   size_t size;
 };
 
-// How a call is carried out. Peers have neither backends nor threads.
+// How a call is made. Peers have neither backends nor threads.
 struct Way {
   const Backend* backend = nullptr;
   unsigned threads = 1;
-  bool one_key = false;    // insertion of integers, on one thread: one key a call
-  bool if_absent = false;  // insertion of integers, on one thread: by InsertIfAbsent
-  uint32_t call_keys = 0;  // of lookups of integers; 0: all in one call
+  bool one_key = false;    // insertion of integers on one thread: one key per call
+  bool if_absent = false;  // insertion of integers on one thread: by InsertIfAbsent
+  uint32_t call_keys = 0;  // for lookups of integers; 0: all in one call
 };
 
 class Subject {
@@ -51,77 +51,83 @@ class Subject {
 
   const std::string& kind() const noexcept { return kind_; }
 
-  // What to call its origin in a report: "tamis", or a library and its version.
+  // Returns the origin of the filter for reports: "tamis", or a library and its version.
   virtual std::string library() const = 0;
   bool is_peer() const { return library() != "tamis"; }
 
   virtual bool Can(Operation operation, KeyType form) const = 0;
-  // Whether keys that are in may be inserted again and leave the filter as it was. Else they are
-  // erased before: a subject that can neither has no Operation::kInsert.
+  // Returns whether keys of the filter may be inserted again without changing it. If not, keys are
+  // erased before they are inserted again. A subject that supports neither has no
+  // Operation::kInsert.
   virtual bool reinserts() const = 0;
 
-  // Whether it is built from all its keys at once and never changes: it has Build instead of Insert
-  // and Erase.
+  // Returns whether the filter is built from all its keys at once and never changes. Such a subject
+  // has Build instead of Insert and Erase.
   virtual bool is_static() const { return false; }
 
-  // Whether it can have the keys of that size, or at least half of its bytes.
+  // Returns whether the subject can hold the number of keys of that size, or can have at least half
+  // of its bytes.
   virtual bool Fits(const SizeClass& /*size*/) const { return true; }
 
-  // Makes an empty filter of about `bytes` in that memory: as large as it can be, down to half. A
-  // static subject makes the filter in Build. Close gives the memory back.
+  // Makes an empty filter of about `bytes` bytes in `memory`: the largest possible one, down to
+  // half. A static subject makes the filter in Build. Close gives the memory back.
   virtual void Open(std::pmr::memory_resource& memory, uint64_t bytes) = 0;
   virtual void Close() = 0;
 
-  virtual uint64_t capacity() const = 0;  // keys that it takes
+  virtual uint64_t capacity() const = 0;  // keys that fill it
   virtual uint64_t bytes() const = 0;
-  // The rate of false positives that theory gives for its present fill; nothing if unknown.
+  // Returns the theoretical false-positive rate at the present fill, or nothing if it is unknown.
   virtual std::optional<double> expected_fpr() const = 0;
-  // The bits, if they are to be equal whatever the backend that set them.
+  // Returns the bits if all backends must set the same bits.
   virtual std::span<const std::byte> contents() const = 0;
 
   virtual void Clear() = 0;
-  // Throws std::runtime_error if not all keys find room, or are there to be erased.
+  // Throws std::runtime_error if some keys find no room (Insert) or are not in the filter (Erase).
   virtual void Insert(const Keys& keys, Way way) = 0;
   virtual void Erase(const Keys& keys, Way way) = 0;
-  // Replaces the filter of a static subject by a filter of these keys. They are read once. Throws
+  // Replaces the filter of a static subject by a filter of `keys`, which is read once. Throws
   // std::runtime_error if the filter cannot be built.
   virtual void Build(const RepeatableSource& /*keys*/, Way /*way*/) {
     throw std::logic_error(kind() + " is not built from all keys at once");
   }
-  // kContains, kEngineContains, kSelect or kOneKey.
+  // Queries `keys` by kContains, kEngineContains, kSelect or kOneKey.
   virtual void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) = 0;
-  // kContainsBesideWriter: asks on the calling thread while another one inserts the keys `written`,
-  // once, or, where keys that are in cannot be inserted again, erases and inserts them until all
-  // were asked. Returns nanoseconds for as many keys as are asked.
+  // Measures kContainsBesideWriter: queries the first argument on the calling thread while another
+  // thread changes the filter. The other thread inserts `written` once. If keys cannot be inserted
+  // again, it erases and inserts `written` until all keys were queried. Returns nanoseconds for the
+  // number of queried keys.
   virtual double AskBesideWriter(const Keys&, const Keys& /*written*/, Answers&) {
     throw std::logic_error(kind() + " is not asked while it is changed");
   }
-  // Whether Ask gives this answer as bits, else as bytes (or rows, for kSelect).
+  // Returns whether Ask writes bits for this operation. If not, it writes bytes, or rows for
+  // kSelect.
   virtual bool AnswersInBits(Operation operation) const = 0;
 
  private:
   std::string kind_;
 };
 
-// What the filters of other libraries that are measured here have functions for.
+// Returns whether the peers have a function for the operation.
 constexpr bool CanPeer(Operation operation) {
   return operation == Operation::kContains || operation == Operation::kOneKey ||
          operation == Operation::kInsert || operation == Operation::kBuild ||
          operation == Operation::kBuildOneKey;
 }
 
-// For a filter of about `bytes` in that memory; bits_per_key 0 leaves its capacity to it.
+// Returns options for a filter of about `bytes` bytes in `memory`. If bits_per_key is 0, the filter
+// chooses its capacity.
 FilterOptions OptionsOf(std::pmr::memory_resource& memory, uint64_t bytes, double bits_per_key);
 
 using Subjects = std::vector<std::unique_ptr<Subject>>;
 
-// All kinds of filters of this library; the first is its default. A new kind is one entry in
-// tamis_subjects.cc.
+// Returns all kinds of filters of this library. The first is the default kind. A new kind is one
+// entry in tamis_subjects.cc.
 Subjects TamisSubjects();
-// Those that may be changed while others ask: kConcurrentPrefix and the name of the plain kind.
+// Returns the kinds that threads may change while other threads query them. Their names are
+// kConcurrentPrefix and the name of the plain kind.
 Subjects LiveSubjects();
 inline constexpr std::string_view kConcurrentPrefix = "concurrent_";
-// What was found of other libraries when this was built.
+// Returns the filters of other libraries that were found when this was built.
 Subjects PeerSubjects();
 
 }  // namespace tamis::bench

@@ -24,14 +24,14 @@ namespace {
 constexpr size_t kMinRepetitions = 3;
 constexpr uint64_t kLimitReads = uint64_t{4} << 20;
 
-// The same in each run of one mode, if time allows.
+// The number of repetitions of each run of a mode, if time allows.
 size_t MostRepetitions(Mode mode) {
   return mode == Mode::kQuick ? 7 : mode == Mode::kFull ? 11 : 9;
 }
 
 SizeLimits LimitsOf(const SuiteOptions& options) {
   SizeLimits limits{.physical_memory = PhysicalMemory()};
-  if (options.mode != Mode::kFull) {  // building larger ones takes too long
+  if (options.mode != Mode::kFull) {  // larger filters take too long to build
     limits.llc_bytes = 64 * kMiB;
     limits.memory_bytes = 512 * kMiB;
   }
@@ -124,7 +124,7 @@ void Suite::ChooseSizes() {
   if ((names.empty() || any_gpu) && !ComparesSpeeds(options_.mode)) OpenDevice();
 }
 
-// Those that are named, in the order of the names, where not all are.
+// Chooses the named sizes, in the order of the names. Keeps all sizes if none is named.
 void Suite::ChooseGpuSizes() {
   const auto& names = options_.sizes;
   if (names.empty() || std::find(names.begin(), names.end(), kGpuSizes) != names.end()) return;
@@ -243,7 +243,7 @@ double Suite::Elapsed() const { return 1e-9 * (NowNs(Time::kWall) - start_ns_); 
 double Suite::TurnsBudget() const { return options_.budget_seconds - Latencies().Seconds(); }
 
 Results Suite::Run() {
-  // Before all is verified, which takes a while.
+  // This check comes first, because Verify takes a while.
   if (!results_.sizes.empty() && CaseNames().empty()) {
     throw std::runtime_error("nothing to measure matches \"" + options_.filter + "\"");
   }
@@ -264,8 +264,8 @@ Results Suite::Run() {
     if (contenders.empty()) continue;
     turns_.emplace_back(size, std::move(contenders), !ComparesSpeeds(options_.mode));
   }
-  // Sizes take turns, too: what a neighbour does to the memory or a shared cache for minutes would
-  // else fall on one of them.
+  // Sizes take turns as well. Otherwise a neighbour that uses the memory or a shared cache for
+  // minutes would affect only one size.
   while (Turns* const turns = Next()) Repeat(*turns);
   for (Turns& turns : turns_) {
     for (Limit& limit : turns.limits) results_.limits.push_back(std::move(limit));
@@ -297,7 +297,7 @@ void Suite::Repeat(Turns& turns) {
   const double start = NowNs(Time::kWall);
   MeasureLimits(turns);
   for (size_t i = 0; i < turns.contenders.size(); ++i) {
-    // The order rotates, so that no one is always the first after another.
+    // The order rotates, so that no contender always follows the same other one.
     const size_t turn = (i + turns.repetition) % turns.contenders.size();
     Turn(turns, turns.contenders[turn], turns.repetition == 0);
   }
@@ -310,7 +310,7 @@ void Suite::Repeat(Turns& turns) {
 Turns* Suite::Next() {
   const size_t most = options_.repetitions.value_or(MostRepetitions(options_.mode));
   const bool all = options_.repetitions || options_.budget_seconds <= 0;
-  double reserved = 0;  // for the repetitions that each size has at least
+  double reserved = 0;  // for the minimum number of repetitions of each size
   for (const Turns& turns : turns_) reserved += turns.SecondsUntil(kMinRepetitions);
   Turns* next = nullptr;
   for (Turns& turns : turns_) {
@@ -374,7 +374,8 @@ void Suite::Turn(Turns& turns, const Contender& contender, bool first) {
   } else {
     MeasureBuilds(turns, contender);
   }
-  if (!subject.is_static() || AsksForStrings(contender)) {  // these it builds twice
+  // A static subject is built twice only for strings.
+  if (!subject.is_static() || AsksForStrings(contender)) {
     InsertStrings(subject, *turns.keys, BestWay(subject, 1));
   }
   if (first) {
@@ -496,7 +497,7 @@ void Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint
   const double clock = (clock_before + ChainedMultiplicationsPerNs()) / 2;
   pinning_.PinTo(1);
   row.ns_per_key.push_back(ns);
-  row.filter_bytes = subject.bytes();  // of a build, before which it was planned
+  row.filter_bytes = subject.bytes();  // for a build, the row's first value was only planned
   if (limit_ns > 0) row.share_of_limit.push_back(limit_ns / ns);
   if (!IsAccelerator(c.backend)) row.clock.push_back(clock);
 }

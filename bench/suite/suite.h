@@ -1,4 +1,4 @@
-// A run of the suite: every size class, with repetitions that take turns.
+// A run of the suite: all size classes, with repetitions in turns.
 #ifndef TAMIS_BENCH_SUITE_SUITE_H_
 #define TAMIS_BENCH_SUITE_SUITE_H_
 
@@ -24,18 +24,18 @@ namespace tamis::bench {
 
 struct SuiteOptions {
   Mode mode = Mode::kDefault;
-  std::string filter;                 // as ScheduleInput::filter
-  std::optional<size_t> repetitions;  // fixed, whatever the time
-  double budget_seconds = 0;          // 0: none; repetitions are left out to stay within it
-  double sample_seconds = 0;          // 0: as Google Benchmark's flag says
-  std::vector<std::string> sizes;     // names of size classes; empty: all
-  std::vector<uint64_t> keys;         // numbers of them, in place of size classes; may be empty
-  std::optional<uint64_t> max_bytes;  // of a filter
-  // Is handed what was measured so far, now and then while a GPU is measured; may be empty.
+  std::string filter;                 // for a NameFilter
+  std::optional<size_t> repetitions;  // fixed, regardless of the time
+  double budget_seconds = 0;       // 0: none; otherwise repetitions are dropped to stay within it
+  double sample_seconds = 0;       // 0: Google Benchmark's flag decides
+  std::vector<std::string> sizes;  // names of size classes; empty: all
+  std::vector<uint64_t> keys;      // numbers of keys instead of size classes; may be empty
+  std::optional<uint64_t> max_bytes;  // largest size of a filter
+  // Receives the results so far, several times while a GPU is measured. May be empty.
   std::function<void(Results)> save = {};
 };
 
-// Among SuiteOptions::sizes: all of a GPU; names of some begin with it.
+// A name in SuiteOptions::sizes for all sizes of a GPU. Names of single sizes begin with it.
 inline constexpr const char* kGpuSizes = "GPU";
 
 class Suite {
@@ -43,7 +43,7 @@ class Suite {
   Suite(const SuiteOptions& options, const Pinning& pinning, Sampler& sampler, Progress& progress);
   ~Suite();
 
-  // The names of all cases, in the order of their first repetition.
+  // Returns the names of all cases, in the order of their first repetition.
   std::vector<std::string> CaseNames() const;
 
   // Measures everything. Throws std::runtime_error if nothing is left to measure.
@@ -51,31 +51,32 @@ class Suite {
 
  private:
   void ChooseSizes();
-  // Makes the schedule of the GPU, or says in the context why it is not measured.
+  // Makes the schedule of the GPU, or adds to the context the reason why it is not measured.
   void OpenDevice();
   void ChooseGpuSizes();
   void Verify(bool any_on_host);
-  // One repetition of all that is measured at one size.
+  // Measures one repetition of everything at one size.
   void Repeat(Turns& turns);
-  // Of the sizes that have time for another repetition the one that has had the least; nothing if
-  // none has.
+  // Returns the size that has had the least time, among the sizes with time for another repetition.
+  // Returns nullptr if no size has time left.
   Turns* Next();
   void MeasureLimits(Turns& turns);
   void Turn(Turns& turns, const Contender& contender, bool first);
   void MeasureBuilds(Turns& turns, const Contender& contender);
   void MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first);
-  // What the answers to a lookup have wrong, in comparison with those of `portable`.
+  // Returns how the answers to a lookup are wrong compared with `portable`, or nothing if they are
+  // right.
   std::optional<std::string> WrongAnswers(Turns& turns, const Contender& contender, const Case& c,
                                           const AskedKeys& asked) const;
-  // Measures one repetition of a case, of so many keys each iteration, and adds it to its row.
+  // Measures one repetition of a case and adds it to its row. An iteration has `batch` keys.
   void Sample(Turns& turns, const Contender& contender, const Case& c, uint64_t batch,
               const std::function<double()>& iterate);
   Row& RowOf(Turns& turns, const Contender& contender, const Case& c, uint64_t batch) const;
   double Elapsed() const;      // seconds
-  double SecondsLeft() const;  // about; negative if there is no budget
+  double SecondsLeft() const;  // an estimate; negative without a budget
   ScheduleInput Input() const;
   LatencySchedule Latencies() const;
-  double TurnsBudget() const;  // seconds; without what is measured after the turns
+  double TurnsBudget() const;  // seconds for the turns, without the measurements after them
   Way BestWay(const Subject& subject, unsigned threads) const;
 
   SuiteOptions options_;
@@ -84,9 +85,10 @@ class Suite {
   Progress& progress_;
   std::vector<const Backend*> backends_;  // the default one first
   Results results_;
-  std::deque<Turns> turns_;         // by size
-  Subjects subjects_;               // which have memory of turns_ where a run ends in an error
-  std::unique_ptr<GpuDevice> gpu_;  // nullptr if there is none
+  std::deque<Turns> turns_;  // by size
+  // After turns_: if a run ends with an error, the subjects still use memory of turns_.
+  Subjects subjects_;
+  std::unique_ptr<GpuDevice> gpu_;  // nullptr without a GPU
   GpuSchedule gpu_schedule_;
   double start_ns_;
   OtherLoad other_load_;

@@ -18,7 +18,7 @@
 namespace tamis::bench {
 namespace {
 
-// What a scalable filter of 1% needs at most, where its last layer is nearly full.
+// Bits per key that a scalable filter of 1% needs at most, if its last layer is nearly full.
 constexpr double kGrowingBits = 20;
 
 template <typename Filter>
@@ -29,7 +29,7 @@ void RequireAll(size_t done, const Keys& keys, const char* what) {
   throw std::runtime_error(detail::StrCat(what, " ", done, " of ", keys.size(), " keys"));
 }
 
-// Whether it is made for no number of keys.
+// Whether the filter is made without a number of keys.
 template <typename Filter>
 inline constexpr bool kGrows = false;
 template <typename Layer>
@@ -49,7 +49,8 @@ inline constexpr bool kIsStatic = requires {
 template <typename F>
 inline constexpr bool kIsPlanned = kGrows<F> || kIsStatic<F>;
 
-// It doubles four times: five layers hold 31 times what the first does, and a few keys more.
+// Returns options for a filter that doubles four times. Its five layers hold 31 times the keys of
+// the first layer, and a few more.
 ScalableOptions GrowingOptions(std::pmr::memory_resource& memory, uint64_t num_keys) {
   ScalableOptions options;
   options.initial_capacity = num_keys / 28 + 1;
@@ -60,7 +61,8 @@ ScalableOptions GrowingOptions(std::pmr::memory_resource& memory, uint64_t num_k
 template <typename F>
 class TamisSubject final : public Subject {
  public:
-  // `bits_per_key`: at its capacity; 0 leaves the capacity to the filter. `reinserts`: see Subject.
+  // `bits_per_key`: bits per key at the capacity; 0: the filter chooses its capacity. `reinserts`:
+  // see Subject.
   TamisSubject(const char* kind, double bits_per_key, bool reinserts)
       : Subject(kind), bits_per_key_(bits_per_key), reinserts_(reinserts) {}
 
@@ -129,7 +131,7 @@ class TamisSubject final : public Subject {
   void Clear() override {
     if constexpr (kIsStatic<F>) {
       filter_.reset();
-    } else if constexpr (kGrows<F>) {  // its layers would come to lie elsewhere each time
+    } else if constexpr (kGrows<F>) {  // cleared layers would get other memory each time
       const ScalableOptions options = filter_->options();
       filter_.reset();
       filter_.emplace(options);
@@ -151,7 +153,7 @@ class TamisSubject final : public Subject {
     } else if (way.if_absent) {
       filter_->set_backend(*way.backend);
       fresh_.resize(BitmapWords(keys.size()));
-      // Some that are new look as if they were in.
+      // Some new keys are false positives.
       const size_t done = filter_->InsertIfAbsent(keys, Bitmap(fresh_));
       if (done < keys.size() - keys.size() / 8) RequireAll(done, keys, "found new");
     } else if (way.threads == 1) {
@@ -213,7 +215,7 @@ class TamisSubject final : public Subject {
     return static_cast<uint64_t>(static_cast<double>(keys) * bits_per_key_ / 8.0);
   }
 
-  // A bitmap for each call; those of less than a word are put together.
+  // Queries with one bitmap per call. Bitmaps of less than a word are joined.
   void AskInCalls(const Keys& keys, Way way, bool by_engine, Answers& answers) {
     const std::span<uint64_t> words(answers.bits);
     const Engine* const engine = by_engine ? &EngineFor(way) : nullptr;
@@ -253,7 +255,7 @@ class TamisSubject final : public Subject {
   double bits_per_key_;
   bool reinserts_;
   std::optional<F> filter_;
-  std::pmr::memory_resource* memory_ = nullptr;    // of a static filter
+  std::pmr::memory_resource* memory_ = nullptr;    // for a static filter
   uint64_t planned_keys_ = 0, planned_bytes_ = 0;  // if kIsPlanned
   mutable std::vector<std::byte> contents_;
   std::vector<uint64_t> fresh_;
@@ -272,7 +274,7 @@ FilterOptions OptionsOf(std::pmr::memory_resource& memory, uint64_t bytes, doubl
   return options;
 }
 
-// The default kind first.
+// The default kind is first.
 Subjects TamisSubjects() {
   Subjects subjects;
   const auto add = [&]<typename F>(std::in_place_type_t<F>, const char* kind, double bits_per_key,

@@ -10,14 +10,14 @@
 namespace tamis::bench {
 namespace {
 
-// Which physical pages a filter gets changes its speed in the last-level cache, and differs from
-// run to run: so repetitions take turns in several places, and medians are over these, too. A large
-// filter has so many pages that they are alike.
+// The physical pages of a filter differ from run to run and change its speed in the last-level
+// cache. So repetitions take turns in several places, and medians are over these places. A large
+// filter has so many pages that they average out.
 constexpr size_t kTurnPlaces = 4;
 constexpr uint64_t kMaxPlaceBytes = 64 * kMiB;
 
-// What a filter of that size needs. Kinds differ in what they take for a key, and tell when asked
-// at about that size.
+// Returns the bytes that a filter of that size needs. Kinds need different numbers of bytes per
+// key. So this opens a filter of about that size and reads its bytes and capacity.
 uint64_t BytesFor(Subject& subject, const SizeClass& size) {
   if (size.num_keys == 0) return size.bytes;
   Arena arena(ArenaBytes(size.bytes));

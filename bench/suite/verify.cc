@@ -12,15 +12,15 @@ namespace tamis::bench {
 namespace {
 
 constexpr uint64_t kFilterBytes = uint64_t{150'000};
-constexpr size_t kSlack = 1 << 20;  // kinds differ in what they round up to
+constexpr size_t kSlack = 1 << 20;  // kinds round up by different amounts
 constexpr Operation kLookups[] = {Operation::kContains, Operation::kSelect, Operation::kOneKey};
 constexpr KeyType kForms[] = {KeyType::kU64, KeyType::kString16, KeyType::kUrl};
 
-// All that one way of carrying things out leaves behind.
+// All results of one way to build and query a filter.
 struct Trace {
   std::vector<std::pair<std::string, std::vector<std::byte>>> contents;
   std::vector<std::pair<std::string, std::vector<uint64_t>>> answers;
-  std::string error;  // not empty: where it failed on its own
+  std::string error;  // not empty: the failure, without a comparison
 };
 
 std::vector<uint64_t> Copy(const Subject& subject, Operation operation, const Answers& answers) {
@@ -36,7 +36,7 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
   SuiteKeys keys(kFilterBytes, subject.capacity());
   const uint64_t integers = keys.NumIntegers(subject.capacity(), TakesStrings(subject));
   const auto keep = [&](const char* when) {
-    const std::span<const std::byte> contents = subject.contents();  // perhaps a copy each time
+    const std::span<const std::byte> contents = subject.contents();  // may be a copy each time
     trace.contents.emplace_back(when, std::vector(contents.begin(), contents.end()));
   };
   if (subject.Can(Operation::kBuildOneKey, KeyType::kU64)) {
@@ -123,7 +123,7 @@ double InsertIntegers(Subject& subject, SuiteKeys& keys, uint64_t n, Way way) {
     });
     return ns;
   }
-  // All but the time in which slices are made.
+  // Measures everything except the time in which slices are made.
   double start = NowNs(time);
   subject.Build(
       [&](const auto& visit) {

@@ -1,4 +1,4 @@
-// Whether backends agree with `portable`: a time of wrong answers is worth nothing.
+// Checks whether backends agree with `portable`: the time of wrong answers is worthless.
 #ifndef TAMIS_BENCH_SUITE_VERIFY_H_
 #define TAMIS_BENCH_SUITE_VERIFY_H_
 
@@ -11,33 +11,33 @@
 
 namespace tamis::bench {
 
-// Whether it takes strings; one that does takes all forms.
+// Returns whether the subject accepts strings. If so, it accepts all key types.
 bool TakesStrings(const Subject& subject);
 
-// Number of integers that make up the filter when it is built. They leave room for strings, unless
-// the subject is static: it is built again with strings.
+// Returns the number of integers with which the filter is built. They leave room for strings,
+// unless the subject is static: a static subject is built again with strings.
 uint64_t NumBuiltIntegers(const Subject& subject, const SuiteKeys& keys);
 
 // Inserts the first `n` integers into an open and empty subject, or builds a static subject from
-// them. Returns the nanoseconds that it took, on the clock of the thread if there is one, else on
-// the wall.
+// them. Returns the nanoseconds, by the thread's clock for one thread and by the wall clock for
+// several.
 double InsertIntegers(Subject& subject, SuiteKeys& keys, uint64_t n, Way way);
 // The same with NumBuiltIntegers.
 double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way);
-// Inserts the strings that complete it, if it takes any. Builds a static subject again, from fewer
-// integers and the strings.
+// Inserts the strings that complete the filter, if the subject accepts strings. Builds a static
+// subject again, from fewer integers and the strings.
 void InsertStrings(Subject& subject, SuiteKeys& keys, Way way);
 
-// What one backend of a kind does otherwise than `portable`: the bits that it builds, inserts or
-// erases, its answers, or its answers for keys that are in. Nothing if it agrees; of peers, only
-// the last is asked. The subject must not be open.
+// Returns how a backend of a kind differs from `portable`: in the bits that it builds, inserts or
+// erases, in its answers, or in its answers for present keys. Returns nothing if it agrees. For
+// peers, checks only the last. The subject must not be open.
 std::optional<std::string> Disagreement(Subject& subject, Way way, const Backend& portable);
 
-// The index of the first key that is present and whose answer is no.
+// Returns the index of the first key that is present but was not found.
 std::optional<size_t> FirstFalseNegative(const Subject& subject, Operation operation,
                                          const Answers& answers, std::span<const uint8_t> present);
 
-// The number of hits of kContains.
+// Returns the number of hits of kContains.
 size_t CountHits(const Subject& subject, const Answers& answers, size_t queries);
 
 }  // namespace tamis::bench
