@@ -1,4 +1,4 @@
-// Numbers among the arguments of the small programs here.
+// Parses numbers in the arguments of the small programs in this folder.
 #ifndef TAMIS_BENCH_ARGUMENTS_H_
 #define TAMIS_BENCH_ARGUMENTS_H_
 
@@ -9,7 +9,7 @@
 
 namespace tamis::bench {
 
-// Returns whether all of `text` is a whole number in [min, max]; sets `value` to it then.
+// Returns whether all of `text` is a whole number in [min, max]. If so, sets `value` to it.
 inline bool ParseCount(const char* text, uint64_t& value, uint64_t min = 1,
                        uint64_t max = uint64_t{1} << 40) {
   const char* const end = text + std::strlen(text);

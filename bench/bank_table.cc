@@ -1,13 +1,13 @@
-// One key against many filters: a bank, the same filters one by one, and one system's layout in
-// which block j of all filters lies side by side.
+// Queries one key in many filters: in a bank, in the same filters one by one, and in a layout of
+// another system that stores block j of all filters side by side.
 //
 // Usage: tamis_bank_table [COLUMNS [KEYS]]   by default 1,000 filters of 100,000 keys each, at 1%
-// No key is asked twice. On one thread, but for the last line, which has all that there are. A line
-// is what one random read of 64 bytes of the bank takes where the next need not wait for it: the
-// bank reads eight for each key and group. The others ask one key in 64, as they take so long. The
-// bank is built twice, the second time in memory that a virtual machine has had from its host, and
-// so is the limit beside it: to write as many bytes to memory that the process has not had.
-// Exit status: 0 if all answers agree, 1 if not, 2 for bad arguments.
+// No key is queried twice. Everything runs on one thread, except the last lines, which use all
+// threads. "The lines alone" is the time of independent random reads of 64 bytes of the bank: the
+// bank reads eight lines for each key and group. The slow methods query one key in 64. The bank is
+// built twice, the second time in memory that a virtual machine already has from its host. The
+// limit beside it, writing the same number of bytes to new memory, is also measured twice. Exit
+// status: 0 if all answers agree, 1 if not, 2 for bad arguments.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -32,7 +32,7 @@ namespace {
 constexpr size_t kQueries = 1 << 14;
 constexpr size_t kFewQueries = 1000;
 constexpr int kRounds = 9;
-constexpr size_t kShare = 64;  // of which the slow ones ask one
+constexpr size_t kShare = 64;  // the slow methods query one key in so many
 
 std::vector<uint64_t> Keys(uint64_t first, uint64_t n) {
   std::vector<uint64_t> keys(n);
@@ -46,7 +46,7 @@ void Print(const char* what, double ns_per_key, double bank_ns) {
   std::fflush(stdout);
 }
 
-// Nanoseconds of one random line.
+// Returns the nanoseconds of one random line.
 double RandomLine(uint64_t bytes, const std::vector<uint64_t>& keys) {
   std::vector<uint64_t> words(bytes / 8, 1);
   const uint64_t lines = bytes / 64;
@@ -119,7 +119,7 @@ bool Run(uint64_t members, uint64_t keys_each) {
   Print("filters in a loop, one hash", loop_ns / static_cast<double>(few.size()), bank_ns);
   for (size_t i = 0; i < few.size(); ++i) {
     for (uint64_t c = 0; c < members; ++c) {
-      const uint64_t index = c;  // all are of one size, so members are in their order
+      const uint64_t index = c;  // all filters have the same size, so members keep their order
       same &= found[i * members + c] == ((rows[i * stride + index / 64] >> (index % 64)) & 1);
     }
   }

@@ -1,5 +1,6 @@
-// How a build of billions of keys and bulk lookups in the filter compare with the machine's own
-// limits, measured in the same memory right after: random lines, and reading from end to end.
+// Compares a build of billions of keys and bulk lookups in the filter with the limits of the
+// machine: random lines, and reading from end to end. The limits are measured in the same memory
+// right after.
 //
 // Usage: tamis_build_limits [KEYS], by default 5 billion at an error of 1%, which takes 7 GiB.
 #include <algorithm>

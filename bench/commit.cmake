@@ -1,5 +1,6 @@
-# Writes OUT, which holds the commit that SOURCE is at, if that changed: run at each build, for a commit
-# does not configure anew. Unknown in an unpacked release, even one that lies in another repository.
+# Writes OUT with the commit of SOURCE, if it changed. This runs at each build, because a commit
+# does not run the configuration again. The commit is unknown in an unpacked release, even inside
+# another repository.
 set(commit "")
 find_program(git git)
 if(git)

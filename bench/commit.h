@@ -1,4 +1,4 @@
-// The commit that this was built from; "-dirty" follows where files were changed since.
+// The commit that this was built from. "-dirty" follows if files were changed since.
 #ifndef TAMIS_BENCH_COMMIT_H_
 #define TAMIS_BENCH_COMMIT_H_
 

@@ -1,14 +1,14 @@
-// Cuckoo filters: how full they get, their false-positive rates against what sizing.h says, and the
-// latencies of single insertions.
+// Measures cuckoo filters: their maximum load, their false-positive rates against those of
+// sizing.h, and the latencies of single insertions.
 //
-// Usage: tamis_cuckoo_table fill [TRIALS]   loads at the first key that does not go in, and whether
-//                                           `capacity` keys do, for 10^3 to 10^8 keys
+// Usage: tamis_cuckoo_table fill [TRIALS]   loads at the first key that is refused, and whether
+//                                           `capacity` keys fit, for 10^3 to 10^8 keys
 //        tamis_cuckoo_table fpr [KEYS [ABSENT]]   at 50%, 80% and 100% of the capacity; by default
 //                                           ten million keys and a hundred million others
 //        tamis_cuckoo_table latency [MAX_KEYS]   of one insertion into a filter that stays full to
-//                                           its capacity, of 10^5 keys and so on by tens to 10^7
-// Exit status: 0 if all capacities held, no insertion failed, and every rate is within 5% of the
-// predicted one with no key missed, 1 if not, 2 for bad arguments.
+//                                           its capacity, for 10^5, 10^6 and 10^7 keys
+// Exit status: 0 if all filters held their capacity, no insertion failed, no key was missed, and
+// every rate is within 5% of the predicted one. 1 if not. 2 for bad arguments.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +30,7 @@ constexpr double kTolerance = 0.05;
 
 struct Fills {
   uint64_t trials = 0;
-  uint64_t held = 0;  // trials in which `capacity` keys went in
+  uint64_t held = 0;  // trials in which `capacity` keys fit
   double least = 1, sum = 0, squares = 0;
 
   void Add(double load, bool holds) {
@@ -46,12 +46,12 @@ struct Fills {
   }
 };
 
-// Inserts keys of another seed in every trial until one does not go in.
+// Inserts keys until one is refused, with another seed in every trial.
 template <int kBits>
 bool PrintFill(uint64_t capacity, uint64_t trials) {
   Fills fills;
   double bits_per_key = 0;
-  double full_load = 0;  // of the capacity
+  double full_load = 0;  // load at the capacity
   for (uint64_t seed = 1; seed <= trials; ++seed) {
     CuckooFilter<kBits> filter({.capacity = capacity, .hash = {HashKind::kXxh3, seed}});
     bits_per_key = filter.bits_per_key();
@@ -108,7 +108,7 @@ bool PrintRates(uint64_t capacity, uint64_t num_absent) {
     const double predicted =
         CuckooFpr(kBits, static_cast<double>(wanted), filter.geometry().buckets());
     const double difference = static_cast<double>(hits) / n / predicted - 1;
-    // Of the count of hits alone: how much of the table's classes are taken varies far less.
+    // Only of the count of hits: the share of used fingerprint classes varies far less.
     const double standard_error = std::sqrt((1 - predicted) / (predicted * n));
     const bool row_good =
         found == wanted && filter.size() == wanted && std::abs(difference) <= kTolerance;
@@ -133,7 +133,8 @@ bool PrintAllRates(uint64_t num_keys, uint64_t num_absent) {
   return good;
 }
 
-// In each turn the oldest key is erased and a new one inserted. Returns whether all went in.
+// Erases the oldest key and inserts a new one in each turn. Returns whether all insertions
+// succeeded.
 template <int kBits>
 bool PrintLatencies(uint64_t capacity) {
   constexpr size_t kTurns = 1'000'000;

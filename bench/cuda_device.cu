@@ -1,4 +1,4 @@
-// The GPU of this machine, for the suite.
+// The GPU of this machine for the suite.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void Check(cudaError_t error) {
               std::string("CUDA: ") + cudaGetErrorString(error));
 }
 
-// KeyAt of bench/workload.h.
+// Equals KeyAt of bench/workload.h.
 __device__ uint64_t Mix(uint64_t i) {
   uint64_t z = (i + 1) * 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -47,7 +47,7 @@ __global__ void QueriesKernel(uint64_t* keys, uint64_t n, uint64_t inserted, uin
   keys[i] = Mix(hit ? __umul64hi(Mix(random), inserted) : (uint64_t{1} << 48) + i);
 }
 
-// A sector is two loads of 16 bytes, as in lookups; its index is computed, so that nothing else is
+// A sector is two loads of 16 bytes, as in lookups. Its index is computed, so that nothing else is
 // read.
 template <int kPerThread>
 __global__ void __launch_bounds__(kBlock)
@@ -68,10 +68,10 @@ __global__ void __launch_bounds__(kBlock)
     all ^=
         low[k].x ^ low[k].y ^ low[k].z ^ low[k].w ^ high[k].x ^ high[k].y ^ high[k].z ^ high[k].w;
   }
-  if (all == 0x12345678 && thread < n) *sink = all;  // so that the reads are not left out
+  if (all == 0x12345678 && thread < n) *sink = all;  // so that the compiler keeps the reads
 }
 
-// Eight threads set a bit each of one sector.
+// Eight threads each set a bit of one sector.
 __global__ void __launch_bounds__(kBlock)
     SetKernel(uint32_t* memory, uint64_t sectors, uint64_t n) {
   const uint64_t i = Thread() / 8;
@@ -216,7 +216,7 @@ class CudaDevice final : public GpuDevice {
   cudaEvent_t end_ = nullptr;
   uint32_t* sink_ = nullptr;
   unsigned long long* count_ = nullptr;
-  std::vector<std::pair<cudaEvent_t, cudaEvent_t>> pieces_;  // their begins and ends
+  std::vector<std::pair<cudaEvent_t, cudaEvent_t>> pieces_;  // begin and end of each piece
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Cuckoo-GPU's filter as its own benchmark has it: fingerprints of 16 bits, 16 to a bucket, filled
+// The filter of Cuckoo-GPU as in its own benchmark: fingerprints of 16 bits, 16 per bucket, filled
 // to 0.95.
 #include <cuda_runtime.h>
 
@@ -17,7 +17,7 @@ using Cuckoo = cuckoogpu::Filter<Config>;
 
 class CuckooGpuPeer final : public GpuPeer {
  public:
-  // Its kernels are handed the address of the filter, so that has to be one that devices know.
+  // The kernels receive the address of the filter, so it must be valid on the device.
   explicit CuckooGpuPeer(uint64_t bytes) {
     void* memory = nullptr;
     if (cudaMallocManaged(&memory, sizeof(Cuckoo)) != cudaSuccess) {
@@ -38,7 +38,7 @@ class CuckooGpuPeer final : public GpuPeer {
   uint64_t num_keys() const override {
     return static_cast<uint64_t>(0.95 * static_cast<double>(filter_->capacity()));
   }
-  // It clears on the default stream, which does not wait for others.
+  // Cuckoo-GPU clears on the default stream, which does not wait for others.
   void Clear(cudaStream_t stream) override {
     cudaStreamSynchronize(stream);
     filter_->clear();

@@ -1,5 +1,5 @@
-// cuCollections' Bloom filter of 64-bit keys with its default policy: since 2026 blocks of 256
-// bits, of which a key sets eight.
+// The Bloom filter of cuCollections for 64-bit keys with its default policy: since 2026, blocks of
+// 256 bits. A key sets eight bits of a block.
 #include <algorithm>
 #include <cuco/bloom_filter.cuh>
 #include <cuda/stream_ref>
@@ -15,7 +15,7 @@ class CucoPeer final : public GpuPeer {
       : filter_(std::max<uint64_t>(bytes / kBlockBytes, 1), {}, {}, {}, OfDefault()) {}
 
   uint64_t bytes() const override { return kBlockBytes * filter_.block_extent(); }
-  uint64_t num_keys() const override { return bytes() / 2; }  // 16 bits each, as split_block's
+  uint64_t num_keys() const override { return bytes() / 2; }  // 16 bits per key, as for split_block
   void Clear(cudaStream_t stream) override { filter_.clear_async(::cuda::stream_ref(stream)); }
   uint64_t Insert(const uint64_t* keys, uint64_t n, cudaStream_t stream) override {
     filter_.add_async(keys, keys + n, ::cuda::stream_ref(stream));

@@ -1,10 +1,10 @@
-# Filters of other libraries to compare with on a GPU: headers that the user hands in, below
-# TAMIS_CUDA_PEERS. Each that is found is compiled into an object library of its own,
-# tamis_bench_peer_NAME, and can be left out by TAMIS_CUDA_PEER_NAME=OFF.
+# Filters of other libraries to compare with on a GPU. The user passes their headers in
+# TAMIS_CUDA_PEERS. Each library that is found is compiled into a separate object library,
+# tamis_bench_peer_NAME. TAMIS_CUDA_PEER_NAME=OFF leaves it out.
 #
 #   cuCollections/include/cuco      or include/cuco
 #   Cuckoo-GPU/include/cuckoogpu    or include/cuckoogpu
-#   cccl/                           if it is there, the CCCL to compile them with, in place of nvcc's
+#   cccl/                           optional: the CCCL to compile them with, instead of nvcc's
 set(TAMIS_CUDA_PEERS "" CACHE PATH "Folder with headers of cuCollections and Cuckoo-GPU")
 
 set(tamis_cuda_peer_includes)
@@ -34,7 +34,8 @@ function(tamis_cuda_peer name source header library)
     endif()
     string(TOLOWER tamis_bench_peer_${name} target)
     add_library(${target} OBJECT ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${source})
-    # Their warnings are theirs. As system headers they would come after those of nvcc.
+    # Warnings in their code are disabled. As system headers they would come after the headers of
+    # nvcc.
     target_compile_options(${target} PRIVATE -std=c++20 --expt-extended-lambda
       --expt-relaxed-constexpr --disable-warnings)
     target_compile_definitions(${target} PRIVATE "TAMIS_${name}_VERSION=\"${library} ${commit}\"")

@@ -1,11 +1,11 @@
-// Filters of other libraries, integer keys in bulk: insertion and lookup by each backend that runs
-// here.
+// Measures bulk insertion and lookup of integer keys in filters of other libraries, with each
+// backend that runs here.
 //
 // Usage: tamis_format_table [PASSES [KEYS]]   by default 11, and filters of 10^5 and 10^7 keys
 // In each pass the backends take turns, on one thread and in the same memory. A figure is the
-// median of all passes in nanoseconds; in brackets, of its ratio to `portable` in the same pass.
-// Exit status: 0 if no key was missed and all backends found as many, 1 if not, 2 for bad
-// arguments.
+// median of all passes in nanoseconds. The figure in brackets is the median of its ratio to
+// `portable` in the same pass. Exit status: 0 if no key was missed and all backends found the same
+// number of keys, 1 if not, 2 for bad arguments.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -35,14 +35,14 @@ class Table {
   Table(uint64_t passes, uint64_t num_keys)
       : passes_(passes), keys_(num_keys), arena_(4 * num_keys + (uint64_t{4} << 20)) {
     for (uint64_t i = 0; i < num_keys; ++i) keys_[i] = KeyAt(i);
-    // Half of the queries are in.
+    // Half of the queries are in the filter.
     for (uint64_t i = 0; i < kQueries; ++i) {
       const uint64_t number = KeyAt(i) % num_keys;
       queries_.push_back(KeyAt(i % 2 == 0 ? number : number + (uint64_t{1} << 40)));
     }
   }
 
-  // Returns whether no key was missed and all found as many.
+  // Returns whether no key was missed and all backends found the same number of keys.
   bool Run() {
     bool right = true;
     for (uint64_t pass = 0; pass < passes_; ++pass) {

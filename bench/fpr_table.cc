@@ -1,4 +1,4 @@
-// Measured against predicted false-positive rates, as a table: both hashes, sequential and random
+// Prints a table of measured and predicted false-positive rates: both hashes, sequential and random
 // keys, from few to many bits per key.
 //
 // Usage: tamis_fpr_table [KEYS [ABSENT]], by default ten million keys and a hundred million others.
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kTolerance = 0.03;
 
-// The keys in their order, which repeats none.
+// An order of keys without repetition.
 struct Order {
   const char* name;
   uint64_t (*at)(uint64_t);
@@ -34,15 +34,15 @@ uint64_t CountHits(const Filter& filter, const Order& order, uint64_t first, uin
   return hits;
 }
 
-// The variance of the rate among filters of that size with so many random keys. The rate is the
-// mean over blocks of the share of bits set, one factor for each word; the sum of the keys of all
-// blocks is fixed, so what it explains does not vary.
+// Returns the variance of the rate among filters of that size with the same number of random keys.
+// The rate is the mean over the blocks of the product over the words of the share of bits set. The
+// total number of keys is fixed, so the part of the variance that it explains is subtracted.
 double FilterVariance(double keys, double num_blocks) {
   const double load = keys / num_blocks;
   double mean = 0, square = 0, with_k = 0;
   for (double k = 1; k < load + 20 * std::sqrt(load) + 50; ++k) {
     const double weight = std::exp(k * std::log(load) - load - std::lgamma(k + 1));
-    // That k keys leave one bit of a word unset, or two given ones.
+    // The probabilities that k keys leave one given bit of a word unset, or two given bits.
     const double one = std::pow(31.0 / 32, k);
     const double two = std::pow(30.0 / 32, k);
     const double share = std::pow(1 - one, split_block::kWords);
@@ -54,7 +54,7 @@ double FilterVariance(double keys, double num_blocks) {
   return (square - mean * mean - covariance * covariance / load) / num_blocks;
 }
 
-// Measures one row and prints it. Returns whether it is as it should be.
+// Measures one row and prints it. Returns whether it is correct.
 bool PrintRow(HashKind kind, const Order& order, uint64_t bits_per_key, uint64_t num_keys,
               uint64_t num_absent) {
   SplitBlockBloomFilter filter(

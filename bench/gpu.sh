@@ -1,30 +1,31 @@
 #!/bin/sh
-# Everything that only a GPU can show, in one command of some minutes: builds, tests, measures, and
-# stops at the first failure. Needs nvcc, CMake, a C++ compiler, Python 3, and the libraries: from the
-# system, or in a folder made elsewhere by `cmake/bootstrap.sh prefix DIR` and named in
-# CMAKE_PREFIX_PATH.
+# Builds, tests and measures everything that needs a GPU, in one command that takes a few minutes.
+# Stops at the first failure. Needs nvcc, CMake, a C++ compiler, Python 3, and the libraries: from
+# the system, or from a folder that `cmake/bootstrap.sh prefix DIR` made on another machine and that
+# CMAKE_PREFIX_PATH names.
 #
-# First it tests that answers are right; then come the rows that figures of others are published for,
-# filters of 16 MiB, 1 GiB and 512 MiB; then what takes long or is less sure to work. So a run that is
-# cut off has lost what matters least. results.json has all that was measured before.
+# It first tests that answers are correct. Then it measures the rows with figures published by
+# others: filters of 16 MiB, 1 GiB and 512 MiB. Long steps and steps that may fail come last, so a
+# run that is cut off loses only the least important ones. results.json contains everything measured
+# before.
 #
-# Each benchmark is a file for tamis-report of its own: benchmark-NAME.json, or, if it was stopped,
-# benchmark-NAME.json.part with the sizes that it had done.
+# Each benchmark writes a separate file for tamis-report: benchmark-NAME.json. If it was stopped, it
+# leaves benchmark-NAME.json.part with the sizes that were done.
 #
 # Usage: bench/gpu.sh [--keep-going] [--peers DIR] [FOLDER]
-#   FOLDER        for the build and for results.json, which is written anew after each step; default:
+#   FOLDER        for the build and for results.json, which is rewritten after each step; default:
 #                 build/gpu
-#   --keep-going  measure and go on testing after a test that failed; the exit status is 1 all the same
-#   --peers DIR   compare with cuCollections and Cuckoo-GPU in the same run: DIR has clones of them,
-#                 cuCollections/ and Cuckoo-GPU/, and, if nvcc's does not suit them, cccl/. What of
-#                 them does not compile is left out, and the run goes on.
+#   --keep-going  continue to measure and test after a failed test; the exit status is still 1
+#   --peers DIR   compare with cuCollections and Cuckoo-GPU in the same run: DIR contains clones,
+#                 cuCollections/ and Cuckoo-GPU/, and cccl/ if nvcc's version does not suit them. If
+#                 one of them does not compile, it is left out and the run continues.
 #
 # Environment: TAMIS_GPU_SECONDS, the time for everything (default 470); TAMIS_GPU_ARCHITECTURE, such
-# as 90, to build for a GPU that is not here (then it ends after the build, with status 69).
-# Without a GPU and without that, or without nvcc, it ends at once, with status 69, and FOLDER stays
+# as 90, to build for a GPU that this machine does not have (then it ends after the build, with status
+# 69). Without a GPU and this variable, or without nvcc, it ends at once with status 69 and leaves FOLDER
 # as it is.
 set -eu
-unset CDPATH  # with which cd says where it is
+unset CDPATH  # with CDPATH set, cd prints the folder
 root=$(cd "$(dirname "$0")/.." && pwd)
 keep_going=
 peers=
@@ -35,7 +36,7 @@ usage() {
   help >&2
   exit 64
 }
-# The path of a folder. An empty name is none, though cd takes it for the one that it is in.
+# Prints the path of a folder. Fails for an empty name, which cd would treat as the current folder.
 path_of() { [ -n "$1" ] && cd "$1" 2>/dev/null && pwd; }
 while [ $# -gt 0 ]; do
   case $1 in
@@ -72,12 +73,12 @@ if has_peer Cuckoo-GPU cuckoogpu/CuckooFilter.cuh; then cuckoo_gpu=1; fi
 [ -z "$peers" ] || [ -n "$cuco$cuckoo_gpu" ] ||
   usage "--peers $peers: neither cuCollections/include/cuco nor Cuckoo-GPU/include/cuckoogpu is there"
 
-# Behind the others: what the machine has chosen comes first.
+# Appended, so that the compilers that the machine has chosen come first.
 export PATH="$PATH:/usr/local/cuda/bin"
 
 gpu_query() { nvidia-smi "--query-gpu=$1" --format=csv,noheader 2>/dev/null | head -n 1; }
 
-# Before anything of an earlier run goes.
+# This check comes before files of an earlier run are deleted.
 architecture=${TAMIS_GPU_ARCHITECTURE:-$(gpu_query compute_cap | tr -d .)}
 [ -n "$architecture" ] || {
   echo "gpu.sh: nvidia-smi names no GPU, and TAMIS_GPU_ARCHITECTURE no other to build for" >&2
@@ -100,7 +101,7 @@ deadline=$((started + total))
 failed=
 benchmarks=
 
-# A string of JSON, without what would have to be written otherwise there.
+# Prints a string of JSON. Drops characters that need escapes.
 json_text() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\\"' | tr '\n\t' '  ')"; }
 
 write_json() {
@@ -135,8 +136,8 @@ note() { # SECONDS OUTCOME NAME
   write_json
 }
 
-# Also what ends before its time leaves its results. What runs is waited for in the background, as a
-# trap is deferred until a command in front has ended.
+# An interrupted run leaves its results as well. Commands run in the background and are waited for,
+# because a trap is deferred until a foreground command has ended.
 child=
 interrupted() {
   [ -z "$child" ] || kill "$child" 2>/dev/null || true
@@ -146,7 +147,8 @@ interrupted() {
 }
 trap interrupted HUP INT TERM
 
-# step LIMIT NAME COMMAND...: what comes out is shown, and kept in step.log. LIMIT is in seconds.
+# step LIMIT NAME COMMAND...: runs a command, prints its output and keeps it in step.log. LIMIT is
+# in seconds.
 step() {
   limit=$1
   name=$2
@@ -162,14 +164,14 @@ step() {
   [ "$limit" -le "$left" ] || limit=$left
   echo "=== $((begin - started)) s: $name (at most $limit s)"
   status=0
-  # To a file first, as the status of a pipe is that of its end.
+  # To a file first, because the status of a pipe is the status of its last command.
   timeout -k 5 "$limit" "$@" >"$log" 2>&1 &
   child=$!
   wait "$child" || status=$?
   child=
   cat "$log"
   seconds=$(($(date +%s) - begin))
-  # A test that was skipped has shown nothing.
+  # A skipped test counts as a failure.
   if [ "$status" -eq 0 ] && grep -q '  SKIPPED' "$log"; then
     status=skipped
   fi
@@ -188,7 +190,7 @@ step() {
   [ -n "$keep_going" ] || exit 1
 }
 
-# without_failing ...: a step whose failure is noted, and no failure of ours.
+# without_failing ...: runs a step whose failure is noted but does not fail the run.
 without_failing() {
   before=$failed
   before_keeps=$keep_going
@@ -201,7 +203,7 @@ without_failing() {
   return 1
 }
 
-# needed ...: a step that those after it cannot do without.
+# needed ...: runs a step that later steps depend on.
 needed() {
   before=$failed
   step "$@"
@@ -210,14 +212,14 @@ needed() {
 
 set -- cmake -S "$root" -B "$folder" -DCMAKE_BUILD_TYPE=Release -DTAMIS_CUDA=ON \
   -DTAMIS_BUILD_TOOLS=OFF "-DTAMIS_CUDA_ARCHITECTURES=$architecture-real" \
-  "-DCMAKE_LIBRARY_ARCHITECTURE=$(uname -m)-linux-gnu" # where a prefix of Debian's packages has them
+  "-DCMAKE_LIBRARY_ARCHITECTURE=$(uname -m)-linux-gnu"  # the folder in a prefix of Debian packages
 if command -v ninja >/dev/null && [ ! -f "$folder/CMakeCache.txt" ]; then
   set -- "$@" -G Ninja
 fi
 needed 60 "configure for compute capability $architecture" "$@" "-DTAMIS_CUDA_PEERS=$peers" \
   -DTAMIS_CUDA_PEER_CUCO=ON -DTAMIS_CUDA_PEER_CUCKOO_GPU=ON
 
-# Their code first, by itself, as the rest can do without it.
+# Builds the peers first and separately, because the rest does not need them.
 build() { # LIMIT NAME TARGET...
   limit=$1
   name=$2
@@ -254,7 +256,8 @@ fi
 # run LIMIT NAME TESTS
 run() { step "$1" "$2" "$tests" --gtest_brief=1 "--gtest_filter=$3"; }
 
-# sanitizer LIMIT TOOL TESTS. There are machines whose GPU it cannot watch, which says nothing of ours.
+# sanitizer LIMIT TOOL TESTS: runs tests under compute-sanitizer. It cannot observe the GPU of some
+# machines, which is not a failure of ours.
 sanitizer() {
   timeout -k 5 40 compute-sanitizer --tool "$2" "$tests" --gtest_filter='GpuTest.AKernel*' \
     >"$folder/sanitizer.log" 2>&1 || true
@@ -267,8 +270,8 @@ sanitizer() {
   fi
 }
 
-# benchmark LIMIT NAME SIZES OF [REGEX]: rows of filters of these sizes, into a file of its own; OF says
-# what they are for.
+# benchmark LIMIT NAME SIZES OF [REGEX]: measures rows of filters of these sizes into a separate
+# file. OF describes their purpose.
 benchmark() {
   limit=$1
   name=$2
@@ -289,7 +292,7 @@ run 90 "no false negatives among 1e9 keys, and the false-positive rate" 'GpuTest
 run 30 "graph capture" 'GpuTest.AGraph*'
 run 30 "out of memory" 'GpuTest.OutOfMemory*'
 
-# Cuckoo-GPU ends the program at an error of CUDA, so its rows are not among others.
+# Cuckoo-GPU ends the program at a CUDA error, so its rows are measured separately.
 own='-^cuckoo_gpu'
 benchmark 60 16MiB GPU_16MiB "in L2" "$own"
 benchmark 60 1024MiB GPU_1024MiB "in DRAM" "$own"

@@ -1,9 +1,10 @@
-// What each hash costs: of integers and strings by itself, and in split-block filters of two sizes.
+// Measures the cost of each hash: of integers and strings alone, and in split-block filters of two
+// sizes.
 //
 // Usage: tamis_hash_costs [PASSES]   by default 11
 // In each pass the hashes take turns, on one thread and in the same memory. A figure is the median
-// of all passes in nanoseconds; in brackets, of its ratio to the first hash in the same pass.
-// Exit status: 0 if no key was missed, 1 if one was, 2 for bad arguments.
+// of all passes in nanoseconds. The figure in brackets is the median of its ratio to the first hash
+// in the same pass. Exit status: 0 if no key was missed, 1 if one was, 2 for bad arguments.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -59,7 +60,7 @@ class Table {
     rows_[row][kind].push_back(Nanoseconds(Time::kThread, call) / static_cast<double>(keys));
   }
 
-  // In the first-level cache, as a batch is.
+  // Measures in the first-level cache, where a batch is.
   void Integers(size_t kind) {
     constexpr size_t kKeys = 2048, kTimes = 200;
     alignas(64) static uint64_t keys[kKeys], hashes[kKeys];
@@ -88,7 +89,7 @@ class Table {
   bool Filters(size_t kind, uint64_t bytes) {
     const std::string size = detail::StrCat("filter of ", bytes >> 20, " MiB, ");
     const uint64_t num_keys = 8 * bytes / kBitsPerKey;
-    // Half of the queries are in.
+    // Half of the queries are in the filter.
     if (keys_.size() < num_keys) {
       keys_.resize(num_keys);
       for (uint64_t i = 0; i < num_keys; ++i) keys_[i] = KeyAt(i);
@@ -143,7 +144,7 @@ class Table {
   std::map<uint64_t, HugeVector<uint64_t>> queries_;  // by the size of the filter
   std::map<std::string, Row> rows_;
   std::vector<std::string> order_;
-  uint64_t sink_ = 0;  // of all answers, so that none is left out
+  uint64_t sink_ = 0;  // sum of all answers, so that the compiler keeps them
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// A classic filter of 8 GiB, past 2^36 bits: that positions up there are reached, found and told
-// apart. Too large for a test.
+// Checks a classic filter of 8 GiB, with more than 2^36 bits: that the highest positions are
+// written, found and distinguished. It is too large for a test.
 //
 // Usage: tamis_huge_filter [KEYS], by default 200 million into 2^36 + 2^30 bits.
-// Exit status: 0 if all is as it should be, 1 if not, 2 for bad arguments, 77 (skipped) if the
-// machine has less memory than the filter and a margin need.
+// Exit status: 0 if all checks pass, 1 if not, 2 for bad arguments, 77 (skipped) if the machine has
+// less memory than the filter and a margin need.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -44,7 +44,7 @@ double BitsSet(std::span<const std::byte> bytes) {
 }
 
 bool Check(uint64_t num_keys) {
-  // Two hashes: the rate is then large enough to be measured, in an array that is nearly empty.
+  // Two hashes, so that the rate in a nearly empty array is large enough to be measured.
   BloomFilter filter({.capacity = kBits / 3, .bytes = kBits / 8});
   const auto keys = static_cast<double>(num_keys);
   const auto bits = static_cast<double>(filter.num_bits());
@@ -57,7 +57,8 @@ bool Check(uint64_t num_keys) {
   ForEachBatch(0, num_keys, [&](const auto& batch) { found += engine.Count(filter, batch); });
   bool good = Report("keys found", static_cast<double>(found), keys, 0);
 
-  // Bits are set all over the array, its end included: a position cut to 32 or 36 bits would crowd.
+  // Bits are set in the whole array, including its end. Positions cut to 32 or 36 bits would crowd
+  // in a part.
   const double share = -std::expm1(-k * keys / bits);
   constexpr int kParts = 17;
   const std::span<const std::byte> payload = filter.payload();
@@ -70,7 +71,7 @@ bool Check(uint64_t num_keys) {
                    6 * std::sqrt(share * (1 - share) / n));
   }
 
-  // One key a call agrees with bulk, on every backend; both agree with the arithmetic's walk.
+  // Single calls and bulk calls agree on every backend, and both agree with the arithmetic's walk.
   std::vector<uint64_t> some;
   ForEachBatch(num_keys - 50'000, 100'000, [&](const auto& batch) { some = batch; });
   const detail::KeyHasher hasher(filter.hash());

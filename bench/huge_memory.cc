@@ -35,7 +35,7 @@ void* MapHuge(size_t bytes, bool huge_pages) {
 
 void UnmapHuge(void* begin, size_t bytes) noexcept { munmap(begin, WholePages(bytes)); }
 
-// Touched at once, so that no measurement is the first to do so.
+// Touches the memory, so that no measurement touches it first.
 Arena::Arena(size_t bytes, bool huge_pages)
     : begin_(static_cast<std::byte*>(MapHuge(bytes, huge_pages))), bytes_(bytes) {
   std::memset(begin_, 0, bytes_);

@@ -1,4 +1,4 @@
-// Memory of huge pages, so that what is measured is the cache or the memory and not the TLB.
+// Memory of huge pages, so that measurements show the cache or the memory and not the TLB.
 #ifndef TAMIS_BENCH_HUGE_MEMORY_H_
 #define TAMIS_BENCH_HUGE_MEMORY_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::bench {
 
-// `bytes` zero bytes, aligned to a huge page; the kernel is asked for huge pages, whatever the
+// Returns `bytes` zero bytes, aligned to a huge page. Asks the kernel for huge pages whatever the
 // size, or to use none. Throws std::bad_alloc.
 void* MapHuge(size_t bytes, bool huge_pages = true);
 void UnmapHuge(void* begin, size_t bytes) noexcept;
@@ -31,9 +31,9 @@ struct HugeAllocator {
 template <typename T>
 using HugeVector = std::vector<T, HugeAllocator<T>>;
 
-// One piece of memory that the filters under test take turns in. Which physical pages a filter gets
-// can change its speed by a factor of two on a virtual machine, so filters are compared in the same
-// ones.
+// A piece of memory in which the filters under test take turns. The physical pages of a filter can
+// change its speed by a factor of two on a virtual machine, so filters are compared in the same
+// pages.
 class Arena final : public std::pmr::memory_resource {
  public:
   explicit Arena(size_t bytes, bool huge_pages = true);
@@ -44,8 +44,8 @@ class Arena final : public std::pmr::memory_resource {
   std::span<const std::byte> memory() const noexcept { return {begin_, bytes_}; }
 
  private:
-  // One piece after another, and from the beginning again when all are given back. Throws
-  // std::bad_alloc.
+  // Returns consecutive pieces of the memory. Begins again at the start when all pieces were given
+  // back. Throws std::bad_alloc.
   void* do_allocate(size_t bytes, size_t alignment) override;
   void do_deallocate(void* begin, size_t bytes, size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {

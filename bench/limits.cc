@@ -13,11 +13,11 @@ namespace tamis::bench {
 namespace {
 
 constexpr size_t kLineBytes = 64;
-constexpr size_t kStep = 8;         // lines to a turn of the loop: one cache line of offsets
+constexpr size_t kStep = 8;         // lines per iteration of the loop: one cache line of offsets
 constexpr size_t kReadAhead = 256;  // offsets
 constexpr size_t kMaxAhead = 128;   // lines
 
-// Sums one word of each line, so that no read can be left out.
+// Sums one word of each line, so that the compiler cannot remove a read.
 template <size_t kAhead, int kLocality>
 uint64_t ReadLines(const std::byte* memory, const uint64_t* offsets, size_t n) {
   static_assert(kAhead <= kMaxAhead);
@@ -51,7 +51,8 @@ constexpr Method kMethods[] = {
     {"T1, 64 ahead", ReadLines<64, 2>}, {"T1, 128 ahead", ReadLines<128, 2>},
 };
 
-// The median time on the wall of work(0) to work(threads - 1), begun at the same time.
+// Returns the median time, by the wall clock, of work(0) to work(threads - 1), which begin at the
+// same time.
 template <typename Work>
 double MedianTogether(unsigned threads, int passes, const Work& work) {
   std::barrier turn(threads);

@@ -1,15 +1,15 @@
-// A live filter that is rebuilt and replaced again and again while all cores ask it: keys that are
-// missed, what readers wait, and memory.
+// Rebuilds and replaces a live filter repeatedly while all cores query it. Measures missed keys,
+// the times of readers, and memory.
 //
 // Usage: tamis_live_swaps [SWAPS [KEYS [READERS]]]   (default 1,000, 1,000,000, one for each core)
 //
-// Readers take the filter once for each batch and ask for keys that every generation has, and for
-// those that a further thread has just inserted. Their batches are timed while nothing is rebuilt,
-// while filters are rebuilt as fast as they can be and thrown away, and while they are put in
-// place; in turns, of which those with nothing to do take as long as those with swaps. So the
-// second shows what it costs that a rebuild needs a core, and the third what swaps add to that.
-// Exit status: 0 if no key that was in was missed and one filter is left in the end, else 1; 2 for
-// bad arguments.
+// Readers take a snapshot once for each batch. They query keys that every generation has, and keys
+// that another thread has just inserted. Their batches are timed in three phases: while nothing is
+// rebuilt, while filters are rebuilt as fast as possible and thrown away, and while rebuilt filters
+// are put in place. The phases take turns, and the phase without rebuilds takes as long as the
+// phase with swaps. The second phase shows the cost of a rebuild that needs a core, and the third
+// the additional cost of swaps. Exit status: 0 if no present key was missed and one filter is left
+// at the end, otherwise 1; 2 for bad arguments.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -35,8 +35,8 @@ namespace {
 
 using Filter = ConcurrentSplitBlockBloomFilter;
 
-constexpr size_t kBatch = 1024;     // keys of all generations, in a batch
-constexpr size_t kNewInBatch = 64;  // keys inserted meanwhile
+constexpr size_t kBatch = 1024;     // keys of all generations in a batch
+constexpr size_t kNewInBatch = 64;  // keys inserted during the run, in a batch
 constexpr uint64_t kNewInRebuild = 100;
 constexpr uint64_t kNewInCall = 10;
 constexpr uint64_t kTurns = 10;
@@ -45,7 +45,7 @@ enum Phase : int { kIdle, kRebuilds, kSwaps, kPhases, kNone = kPhases };
 constexpr std::array<const char*, kPhases> kPhaseNames = {
     "nothing is rebuilt", "rebuilds, thrown away", "rebuilds, put in place"};
 
-// Times, each within 1.6% of what it was.
+// Times, each rounded by at most 1.6%.
 class Histogram {
  public:
   void Add(uint64_t ns) {
@@ -60,7 +60,7 @@ class Histogram {
   }
   uint64_t total() const { return total_; }
   double max() const { return static_cast<double>(max_); }
-  // The least time that a share of all is not above.
+  // Returns the least time that is not exceeded by `share` of all times.
   double Quantile(double share) const {
     const auto wanted = static_cast<uint64_t>(share * static_cast<double>(total_));
     uint64_t seen = 0;
@@ -72,7 +72,7 @@ class Histogram {
   }
 
  private:
-  static constexpr int kBits = 6;  // of the mantissa
+  static constexpr int kBits = 6;  // bits of the mantissa
 
   static size_t BucketOf(uint64_t ns) {
     const int shift = std::max(0, static_cast<int>(std::bit_width(ns)) - kBits - 1);
@@ -88,7 +88,7 @@ class Histogram {
   uint64_t max_ = 0;
 };
 
-// How much memory filters have.
+// Counts the memory of filters.
 class Counted final : public std::pmr::memory_resource {
  public:
   uint64_t now() const { return now_; }
@@ -112,7 +112,7 @@ class Counted final : public std::pmr::memory_resource {
   std::atomic<uint64_t> now_ = 0, peak_ = 0;
 };
 
-// A line of /proc/self/status in bytes; 0 where there is no such file.
+// Returns a value of /proc/self/status in bytes, or 0 if the file or the line does not exist.
 uint64_t StatusBytes(const std::string& name) {
   std::ifstream file("/proc/self/status");
   for (std::string word; file >> word;) {
@@ -122,7 +122,7 @@ uint64_t StatusBytes(const std::string& name) {
   return 0;
 }
 uint64_t Resident() { return StatusBytes("VmRSS"); }
-// From here on, where Linux lets a process do that.
+// Resets the peak, if Linux allows it.
 void ForgetPeakResident() { std::ofstream("/proc/self/clear_refs") << "5"; }
 uint64_t PeakResident() { return StatusBytes("VmHWM"); }
 
@@ -154,7 +154,8 @@ class Swaps {
         InPhase(kRebuilds, [&] {
           for (uint64_t i = 0; i < n; ++i) Build();
         });
-        if (turn == 0) {  // malloc keeps what a rebuild needs by the way: that is no filter
+        // Malloc keeps the temporary memory of a rebuild, which is not memory of filters.
+        if (turn == 0) {
           ForgetPeakResident();
           resident_before = Resident();
         }
@@ -250,7 +251,7 @@ class Swaps {
       const int phase = phase_;
       const auto always =
           std::span(always_).subspan(KeyAt(round) % (always_.size() - batch + 1), batch);
-      const uint64_t inserted = inserted_;  // all of these before the filter is taken
+      const uint64_t inserted = inserted_;  // read before the snapshot is taken
       const uint64_t some = std::min<uint64_t>(kNewInBatch, inserted);
       const auto later = std::span(later_).subspan(inserted - some, some);
       size_t found = 0;
@@ -266,7 +267,7 @@ class Swaps {
     }
   }
 
-  // A few keys for each rebuild, each call a transaction of its own.
+  // Inserts a few keys for each rebuild. Each call is a separate transaction.
   void InsertMeanwhile(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       if (inserted_ + kNewInCall > std::min<uint64_t>(builds_ * kNewInRebuild, later_.size())) {
@@ -292,7 +293,8 @@ class Swaps {
   std::atomic<int> phase_ = kNone;
   std::atomic<uint64_t> builds_ = 0;
   std::atomic<bool> rebuilding_ = false;
-  // Of later_, the first so many are what a rebuild reads, and what any reader has to find.
+  // committed_: the number of first keys of later_ that a rebuild reads. inserted_: the number that
+  // every reader must find.
   std::atomic<uint64_t> committed_ = 0, inserted_ = 0;
   uint64_t inserted_in_rebuild_ = 0;
 };

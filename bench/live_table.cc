@@ -1,14 +1,14 @@
-// Filters that threads change while others ask, beside the plain ones: what that costs.
+// Compares filters that threads change while other threads query them with the plain filters.
 //
 // Usage: tamis_live_table [KEYS [ROUNDS]]   filters for KEYS keys (default 100,000), medians over
 //                                           ROUNDS rounds (default 15)
 //
-// A round has a filter of its own for each line, with half of its keys in (Bloom, 12 bits for each)
-// or 95% of its slots used (cuckoo, from 85% on for insertions); lines take turns. "beside a
-// writer" counts lookups only while another thread inserts the other half in one call (Bloom), or
-// erases keys and inserts them again (cuckoo). Two threads insert half of the keys each, or as many
-// each as one thread does, of keys of their own; the time is for each key that both have inserted.
-// Exit status: 0 if no key that was in was missed, else 1; 2 for bad arguments.
+// A round has a separate filter for each line. Half of its keys are inserted (Bloom, 12 bits per
+// key), or 95% of its slots are used (cuckoo; insertions begin at 85%). The lines take turns.
+// "beside a writer" counts only lookups while another thread inserts the other half in one call
+// (Bloom), or erases keys and inserts them again (cuckoo). Two threads insert half of the keys
+// each, or as many different keys each as one thread does. The time is per key that both have
+// inserted. Exit status: 0 if no present key was missed, otherwise 1; 2 for bad arguments.
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -26,7 +26,7 @@
 namespace tamis::bench {
 namespace {
 
-constexpr size_t kQueries = 2048;  // of a call
+constexpr size_t kQueries = 2048;  // queries per call
 
 std::vector<uint64_t> KeysFrom(uint64_t first, uint64_t n) {
   std::vector<uint64_t> keys(n);
@@ -34,7 +34,7 @@ std::vector<uint64_t> KeysFrom(uint64_t first, uint64_t n) {
   return keys;
 }
 
-// Half of them keys [0, known).
+// Returns queries, of which half are keys [0, known).
 std::vector<uint64_t> Queries(uint64_t known, uint64_t n) {
   std::vector<uint64_t> keys(n);
   for (uint64_t i = 0; i < n; ++i) {
@@ -45,7 +45,7 @@ std::vector<uint64_t> Queries(uint64_t known, uint64_t n) {
 
 class Table {
  public:
-  // In nanoseconds for each key.
+  // Adds a sample, in nanoseconds per key.
   void Add(const std::string& line, double ns) {
     for (Line& known : lines_) {
       if (known.name != line) continue;
@@ -74,7 +74,8 @@ class Table {
   std::vector<Line> lines_;
 };
 
-// Asks all queries, kQueries at a time; the even ones are in. Returns nanoseconds for each.
+// Makes all queries, kQueries at a time. The even ones are in the filter. Returns nanoseconds per
+// query.
 template <typename F>
 double Ask(const F& filter, const std::vector<uint64_t>& queries, bool& all_found) {
   std::vector<uint64_t> bits(BitmapWords(kQueries));
@@ -88,8 +89,8 @@ double Ask(const F& filter, const std::vector<uint64_t>& queries, bool& all_foun
   return ns / static_cast<double>(queries.size() / kQueries * kQueries);
 }
 
-// The same while `write(done)` runs on another thread, which may go on until `done`: that is when
-// all were asked. Returns 0 if it took less than a call.
+// The same while `write(done)` runs on another thread, which may continue until `done` is set after
+// the last query. Returns 0 if `write` took less time than a call.
 template <typename F, typename Write>
 double AskBeside(const F& filter, const std::vector<uint64_t>& queries, bool& all_found,
                  const Write& write) {
@@ -121,7 +122,7 @@ double AskBeside(const F& filter, const std::vector<uint64_t>& queries, bool& al
   return asked == 0 ? 0 : ns / static_cast<double>(asked);
 }
 
-// The time of write(0) and write(1) on two threads that are there already.
+// Returns the time of write(0) and write(1) on two threads that are already running.
 template <typename Write>
 double OnTwoThreads(const Write& write) {
   std::atomic<int> ready = 0;
@@ -144,7 +145,7 @@ double OnTwoThreads(const Write& write) {
   return ns;
 }
 
-// Lines of bulk insertion of `fresh` into copies of a filter, one and two threads.
+// Adds lines for bulk insertion of `fresh` into copies of a filter, on one and two threads.
 template <typename Plain, typename Concurrent>
 void InsertionLines(const Plain& some, const std::vector<uint64_t>& fresh,
                     const std::vector<uint64_t>& others, Table& table) {
@@ -231,7 +232,7 @@ bool CuckooTables(uint64_t num_keys, uint64_t rounds) {
   CuckooFilter<kBits> full({.capacity = num_keys});
   const auto in = static_cast<uint64_t>(0.95 * static_cast<double>(full.num_slots()));
   bool all_found = full.Insert(KeysFrom(0, in)) == in;
-  // Those that are asked for stay; a tenth of the others goes and comes.
+  // The queried keys stay. A tenth of the others are erased and inserted again.
   const uint64_t staying = in / 2;
   const std::vector<uint64_t> queries =
       Queries(staying, std::max<uint64_t>(num_keys, 16 * kQueries));
@@ -242,7 +243,7 @@ bool CuckooTables(uint64_t num_keys, uint64_t rounds) {
   Table lookups, insertions;
   ConcurrentCuckooFilter<kBits> filter(full.Clone());
   for (uint64_t round = 0; round < rounds; ++round) {
-    // Both together fill the table to 95%.
+    // Both threads together fill the table to 95%.
     const std::vector<uint64_t> fresh = KeysFrom((round + 1) << 40, (in - at85) / 2);
     const std::vector<uint64_t> others = KeysFrom((round + 1) << 50, (in - at85) / 2);
     InsertionLines<CuckooFilter<kBits>, ConcurrentCuckooFilter<kBits>>(some, fresh, others,

@@ -26,7 +26,8 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// The value of a line "name : value" of a file of the system; empty if there is none.
+// Returns the value of a line "name : value" of a system file, or an empty string if the file has
+// no such line.
 std::string Field(const std::string& path, const std::string& name) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -43,7 +44,7 @@ struct CacheFacts {
   std::string size;  // "2048K"
 };
 
-// Those of the first processor that hold data.
+// Returns the data caches of the first processor.
 std::vector<CacheFacts> DataCaches() {
   std::vector<CacheFacts> caches;
   for (int i = 0;; ++i) {
@@ -55,7 +56,7 @@ std::vector<CacheFacts> DataCaches() {
   }
 }
 
-// "L1 32K, L2 2048K ...".
+// Returns "L1 32K, L2 2048K ...".
 std::string Caches() {
   std::string text;
   for (const CacheFacts& cache : DataCaches()) {
@@ -65,7 +66,7 @@ std::string Caches() {
   return text;
 }
 
-// Of "2048K" or "32M"; 0 of anything else.
+// Returns the bytes of a size such as "2048K" or "32M", and 0 for any other text.
 uint64_t CacheBytes(const std::string& size) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), number);
@@ -73,7 +74,7 @@ uint64_t CacheBytes(const std::string& size) {
   return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : 0;
 }
 
-// The programs that drive graphics processors say what they are.
+// Returns the name and the driver of the first GPU that nvidia-smi reports, or "none".
 std::string Gpu() {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
       popen("nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null", "r"),
@@ -92,7 +93,8 @@ std::string Compiler() {
 #endif
 }
 
-// Of today in UTC, as ISO 8601 has it. The hour would say more of who measures than of the machine.
+// Returns the date in UTC in the format of ISO 8601. The hour would show more about the person than
+// about the machine.
 std::string Date() {
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};

@@ -1,4 +1,5 @@
-// What a figure was measured on and when, and which processor the measuring thread runs on.
+// Facts about the machine and the date of a measurement, and the processor that the measuring
+// thread runs on.
 #ifndef TAMIS_BENCH_MACHINE_H_
 #define TAMIS_BENCH_MACHINE_H_
 
@@ -10,11 +11,11 @@
 
 namespace tamis::bench {
 
-// Names and values, for people: date, processor, caches, memory, kernel, compiler.
+// Returns names and values for readers: date, processor, caches, memory, kernel, compiler.
 std::vector<std::pair<std::string, std::string>> MachineFacts();
 
-// Bytes of the caches of the first processor, from the system; where it does not say, those of a
-// small machine: 32 KiB, 1 MiB, 8 MiB.
+// Bytes of the caches of the first processor. If the system does not report them, those of a small
+// machine: 32 KiB, 1 MiB, 8 MiB.
 struct CacheSizes {
   uint64_t l1_data = 0;
   uint64_t l2 = 0;
@@ -22,17 +23,17 @@ struct CacheSizes {
 };
 CacheSizes MachineCaches();
 
-// Keeps the calling thread on one processor while one thread is measured, and lets it and the
-// threads that it starts go where they may while several are.
+// Keeps the calling thread on one processor while one thread is measured. While several are
+// measured, lets it and the threads that it starts run on all allowed processors.
 class Pinning {
  public:
-  // `processor`: a number, or nothing to leave the thread where the system puts it. Throws
+  // `processor`: a number, or nothing to keep the thread where the system runs it. Throws
   // std::runtime_error if this process may not run there.
   explicit Pinning(std::optional<int> processor);
 
   void PinTo(unsigned threads) const;
 
-  // Processors that this process may run on.
+  // Returns the number of processors that this process may run on.
   unsigned processors() const noexcept { return static_cast<unsigned>(allowed_.size()); }
 
  private:

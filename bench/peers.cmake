@@ -1,14 +1,14 @@
-# Other libraries to compare with, where they are installed; nothing is downloaded. Each that is
-# found is a target tamis_peer_NAME and a variable TAMIS_HAVE_NAME.
+# Other libraries to compare with, if they are installed. Nothing is downloaded. Each library that
+# is found defines a target tamis_peer_NAME and a variable TAMIS_HAVE_NAME.
 
-# Boost.Bloom is headers only. It selects vector instructions at compile time, so what includes it is
-# compiled for this machine; of our own code nothing needs this.
+# Boost.Bloom has only headers. It selects vector instructions at compile time, so the source that
+# includes it is compiled for this machine. Our own code does not need this.
 set(TAMIS_HAVE_BOOST_BLOOM OFF)
 find_path(TAMIS_PEER_INCLUDE boost/bloom.hpp DOC "Folder of boost/bloom.hpp (1.90 or newer)")
 if(TAMIS_PEER_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
   file(STRINGS ${TAMIS_PEER_INCLUDE}/boost/version.hpp boost_version REGEX "define BOOST_VERSION ")
   string(REGEX MATCH "[0-9]+" boost_version "${boost_version}")
-  if(boost_version GREATER_EQUAL 109000)  # its bulk operations came with 1.90
+  if(boost_version GREATER_EQUAL 109000)  # 1.90 added its bulk operations
     set(TAMIS_HAVE_BOOST_BLOOM ON)
     add_library(tamis_peer_boost INTERFACE)
     target_include_directories(tamis_peer_boost SYSTEM INTERFACE ${TAMIS_PEER_INCLUDE})
@@ -17,7 +17,7 @@ if(TAMIS_PEER_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# Apache Arrow and Parquet: cmake/TamisArrow.cmake, which the library uses, too.
+# Apache Arrow and Parquet are found by cmake/TamisArrow.cmake, which the library uses as well.
 if(TAMIS_HAVE_ARROW)
   add_library(tamis_peer_arrow INTERFACE)
   target_link_libraries(tamis_peer_arrow INTERFACE tamis_arrow)
@@ -32,5 +32,5 @@ if(TAMIS_XOR_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
   target_include_directories(tamis_peer_xor SYSTEM INTERFACE ${TAMIS_XOR_INCLUDE})
 endif()
 
-# RocksDB is not here: since 7.0 what builds and asks its filters is in headers that it does not
-# install, and only its tables use them.
+# RocksDB is not a peer. Since 7.0, the headers that build and query its filters are not installed,
+# and only its tables use them.

@@ -62,15 +62,15 @@ AnyFilter FilterOf(FilterKind kind, uint64_t first, uint64_t n, FilterOptions op
   return filter;
 }
 
-// Asks for as many keys as `keys` has room for, from the `next`th of the sequence on. Returns the
+// Fills `keys` with keys of the sequence, from `next` on, and queries them. Returns the number of
 // false positives.
 uint64_t AskAbsent(const Filter& filter, uint64_t& next, std::vector<uint64_t>& keys) {
   for (uint64_t& key : keys) key = KeyAt(next++);
   return filter.Count(keys);
 }
 
-// Keys are those of an endless sequence, which the cell has its own part of. Every filter is asked
-// for the same number of absent keys. Otherwise, filters that err often would count less.
+// Measures a cell with keys from its own part of an endless sequence. Every filter gets the same
+// number of absent keys. Otherwise, filters with a higher rate would count less.
 Cell Measure(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr uint64_t kAtOnce = 1 << 12;
@@ -101,7 +101,7 @@ Cell Measure(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
   return cell;
 }
 
-// Prints a cell. Returns whether it is as it should be.
+// Prints a cell. Returns whether it is correct.
 bool PrintCell(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
   Cell cell;
   try {

@@ -1,18 +1,24 @@
-// A filter on a Redis server or cluster beside the textbook way, which is k = 7 SETBIT or GETBIT
-// for each key on one string, pipelined on the connections of the same client.
+// Compares a filter on a Redis server or cluster with the textbook way: k = 7 SETBIT or GETBIT for
+// each key on one string, pipelined on the connections of the same client.
 //
 // Usage: tamis_redis_speed [KEYS [BATCH [LARGE]]]   (default 1,000,000, 1,000 and 10,000,000)
 //
-// TAMIS_REDIS_URL says where the servers are: redis/local_cluster.sh starts some and runs it. The
-// filter and the string are for KEYS at 1%, half full before anything is timed. Both ways have the
-// same keys in turns. Calls of BATCH keys are timed one by one, and medians reported; one call of
-// LARGE keys is made of each kind, of which the textbook way does as many as it can in 10 seconds.
-// Before that a NearCache beside the local filter, in turns: half of the keys are in, and a writer
-// inserts 1,000 keys every 10 ms. Then what another client waits for a GET of a small key, of which
-// it sends one a millisecond to one master after the other, while a local filter of KEYS keys is
-// pushed again and again: with pauses and without, and with nothing bounded. At last the filter of
-// LARGE keys is rebuilt.
-// Exit status: 0 if no key that is in was missed, else 1; 2 for bad arguments.
+// TAMIS_REDIS_URL names the servers; redis/local_cluster.sh starts some and runs this program. The
+// filter and the string are for KEYS at 1%. The filter is half full before anything is timed, and
+// the string begins empty: the cost of SETBIT and GETBIT does not depend on the bit. Both ways get
+// the same keys in turns. It measures, in this order:
+//
+// - a NearCache beside the local filter, in turns: half of the keys are in the filter, and a writer
+//   inserts 1,000 keys every 10 ms
+// - the waits of another client for a GET of a small key, which it sends once a millisecond to one
+//   master after the other, while a local filter of KEYS keys is pushed repeatedly: with pauses,
+//   without pauses, and without bounds
+// - calls of BATCH keys, timed one by one; it reports their medians
+// - one call of each kind with LARGE keys, of which the textbook way processes as many as it can in
+//   10 seconds
+// - a rebuild of the filter of LARGE keys
+//
+// Exit status: 0 if no present key was missed, otherwise 1; 2 for bad arguments.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -45,20 +51,20 @@ constexpr size_t kHashes = 7;
 constexpr double kFpr = 0.01;
 constexpr int kRounds = 41;
 constexpr double kLargeSeconds = 10;
-constexpr size_t kTextbookCall = 10'000;  // keys, of a large call
+constexpr size_t kTextbookCall = 10'000;  // keys in a large call
 constexpr size_t kNearKeys = 1'000'000;
 constexpr size_t kStrictKeys = 2'000;
 constexpr double kNearSeconds = 10;
-constexpr uint64_t kFewKeys = 100'000;  // with fewer it is a look whether all runs
+constexpr uint64_t kFewKeys = 100'000;  // with fewer keys, only checks that everything runs
 constexpr size_t kWritten = 1'000;
 constexpr std::chrono::milliseconds kWriterPause(10);
 constexpr std::chrono::milliseconds kStaleness(2'000);
 constexpr int kPushes = 40;
 constexpr double kPushSeconds = 4;
-constexpr size_t kOtherKeys = 16;  // of another client, in slots of all masters
+constexpr size_t kOtherKeys = 16;  // keys of another client, in slots of all masters
 constexpr std::chrono::milliseconds kOtherPause(1);
 
-// k bits for each key at h1 + i h2, in one string: what tutorials do, without modules.
+// Sets k bits per key at h1 + i h2 in one string, as in tutorials without modules.
 class Textbook {
  public:
   Textbook(const redis::ServerOptions& servers, std::string key, uint64_t keys)
@@ -67,7 +73,7 @@ class Textbook {
         slot_(redis::SlotOfKey(key_)),
         bits_(static_cast<uint64_t>(std::ceil(static_cast<double>(keys) * 9.6))) {}
 
-  // So that no call pays for what the server allocates.
+  // Makes the server allocate the string, so that no timed call pays for it.
   void Create() {
     Command command(slot_,
                     {"SETRANGE", key_, std::to_string((bits_ - 1) / 8), std::string(1, '\0')}, 0);
@@ -80,7 +86,7 @@ class Textbook {
   uint64_t bits() const { return bits_; }
 
   size_t Insert(std::span<const uint64_t> keys) { return Run(keys, "SETBIT"); }
-  // How many may be in.
+  // Returns the number of keys that may be in the filter.
   size_t Count(std::span<const uint64_t> keys) { return Run(keys, "GETBIT"); }
 
  private:
@@ -130,23 +136,24 @@ double UsPerKey(size_t keys, const std::function<void()>& act) {
   return 1e-3 * Nanoseconds(Time::kWall, act) / static_cast<double>(keys);
 }
 
-// Another client of the servers, which does little.
+// Another client of the servers with little work.
 class Other {
  public:
   explicit Other(const redis::ServerOptions& servers) : client_(servers) {
     for (size_t i = 0; i < kOtherKeys; ++i) {
-      // Tags from 0 on are in slots all over.
+      // Tags from 0 on spread over all slots.
       keys_.push_back(detail::StrCat("{", i, "}tamis-bench-other"));
       Say({"SET", keys_[i], "x", "EX", "600"}, i);
     }
   }
 
-  // From when each is due until it is answered, in ms, until `act` is over.
+  // Sends requests until `act` is over. Returns the time of each in ms, from when it is due until
+  // it is answered.
   std::vector<double> WaitsWhile(const std::function<void()>& act) {
     std::vector<double> waits;
     std::jthread asker([&](const std::stop_token& stop) {
       auto due = std::chrono::steady_clock::now();
-      // Once at least: what is measured may be over before this begins.
+      // At least once, because `act` may be over before this begins.
       for (size_t i = 0; i == 0 || !stop.stop_requested(); ++i, due += kOtherPause) {
         std::this_thread::sleep_until(due);
         Say({"GET", keys_[i % kOtherKeys]}, i % kOtherKeys);
@@ -181,7 +188,8 @@ class Speed {
         filter_(redis::SplitBlockFilter::Create(servers, "tamis-bench",
                                                 {{.capacity = keys, .fpr = kFpr}})) {
     textbook_.Create();
-    // Half of it; the textbook string has bits as random as those, which cost it the same.
+    // Half of the keys. The textbook string stays empty: the cost of SETBIT and GETBIT does not
+    // depend on the bit.
     ForEachBatch(0, keys_ / 2, [&](const std::vector<uint64_t>& some) { filter_.Insert(some); });
   }
   ~Speed() {
@@ -196,7 +204,7 @@ class Speed {
       next_ += batch;
       times[0].push_back(UsPerKey(batch, [&] { textbook_.Insert(fresh); }));
       times[1].push_back(UsPerKey(batch, [&] { filter_.Insert(fresh); }));
-      // Half are in.
+      // Half of the keys are in the filter.
       std::vector<uint64_t> asked = KeysFrom(next_ + (uint64_t{1} << 50), batch);
       std::copy(fresh.begin(), fresh.begin() + static_cast<std::ptrdiff_t>(batch / 2),
                 asked.begin());
@@ -262,7 +270,7 @@ class Speed {
         times[0].push_back(UsPerKey(asked.size(), [&] { local.Contains(asked, Bitmap(bits)); }));
         times[1].push_back(UsPerKey(asked.size(), [&] { near.Contains(asked, Bitmap(bits)); }));
       }
-      // With refreshes, so the mean.
+      // The mean, because the times include refreshes.
       const auto mean = [](const std::vector<double>& all) {
         double sum = 0;
         for (const double us : all) sum += us;
@@ -277,7 +285,7 @@ class Speed {
     std::printf("\n");
   }
 
-  // What others wait for while a filter is pushed.
+  // Measures the waits of another client while a filter is pushed.
   void Pushes() {
     Other other(servers_);
     const SplitBlockBloomFilter local = filter_.Pull();
@@ -317,7 +325,7 @@ class Speed {
     std::printf("\n");
   }
 
-  // Of a filter of n keys, with a source that has them at once.
+  // Rebuilds a filter of `n` keys from a source that has them at once.
   bool Rebuilt(uint64_t n) {
     auto filter = redis::SplitBlockFilter::Create(servers_, "tamis-bench-rebuilt",
                                                   {{.capacity = n, .fpr = kFpr}});
@@ -347,7 +355,7 @@ class Speed {
   const redis::SplitBlockFilter& filter() const { return filter_; }
 
  private:
-  // Of as many keys as there is time for, a key.
+  // Returns the time per key, for as many keys as there is time for.
   static double Textbooks(std::span<const uint64_t> keys,
                           const std::function<void(std::span<const uint64_t>)>& act) {
     double us = 0;
@@ -368,7 +376,7 @@ class Speed {
 
   const redis::ServerOptions servers_;
   const uint64_t keys_;
-  uint64_t next_ = uint64_t{1} << 45;  // not those it is filled with
+  uint64_t next_ = uint64_t{1} << 45;  // differs from the keys that fill the filter
   Textbook textbook_;
   redis::SplitBlockFilter filter_;
   bool missed_ = false;

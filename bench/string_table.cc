@@ -1,12 +1,12 @@
-// Lookups of strings against the loop that one would write: XXH3_64bits of each string, inlined,
-// then the bulk lookup of ready hashes in the same filter.
+// Compares lookups of strings with the simple loop: XXH3_64bits of each string, inlined, then the
+// bulk lookup of ready hashes in the same filter.
 //
 // Usage: tamis_string_table [PASSES]   by default 11
-// A filter for 100,000 keys, half of the queries are in. Lengths are spread evenly from half to one
-// and a half of the mean; about 8 means 8. "cached" asks 2^13 strings over and over, "stream" 2^20
-// in turn. In each pass all take turns, on one thread; medians in nanoseconds per key, and of the
-// ratios to the loop in the same pass.
-// Exit status: 0 if all answers agree, 1 if not, 2 for bad arguments.
+// The filter is for 100,000 keys, and half of the queries are in it. Lengths are spread evenly from
+// half to one and a half of the mean, except that all lengths are 8 for a mean of 8. "cached"
+// queries 2^13 strings repeatedly, "stream" 2^20 strings in turn. In each pass all methods take
+// turns on one thread. Figures are medians, in nanoseconds per key, and of the ratios to the loop
+// in the same pass. Exit status: 0 if all answers agree, 1 if not, 2 for bad arguments.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -27,7 +27,7 @@ namespace tamis::bench {
 namespace {
 
 constexpr size_t kFilterKeys = 100'000;
-constexpr size_t kAnswered = size_t{1} << 20;  // keys that a sample asks
+constexpr size_t kAnswered = size_t{1} << 20;  // keys that a sample queries
 
 struct Strings {
   Strings(size_t mean, size_t n) {
@@ -47,7 +47,7 @@ struct Strings {
   std::vector<std::string_view> views;
 };
 
-// Returns whether all answers were those of the loop.
+// Returns whether all answers equal those of the loop.
 template <typename HashString>
 bool Row(const char* hash_name, HashKind kind, const HashString& hash_string, size_t mean, size_t n,
          int passes) {

@@ -11,8 +11,8 @@
 
 namespace tamis::bench {
 
-// What one thread does is measured on the clock of that thread, which stands still while another
-// process has its processor; on an idle machine both say the same. Several threads need the wall's.
+// One thread is measured by its own clock, which stands still while another process has its
+// processor. On an idle machine both clocks agree. Several threads need the wall clock.
 enum class Time { kThread = CLOCK_THREAD_CPUTIME_ID, kWall = CLOCK_MONOTONIC };
 
 inline double NowNs(Time time) {
@@ -28,8 +28,8 @@ double Nanoseconds(Time time, const Call& call) {
   return NowNs(time) - start;
 }
 
-// The value below which a share of the samples lies, in [0, 1], linear between two of them. There
-// is at least one sample.
+// Returns the value below which a share of the samples lies, interpolated between two samples.
+// Requires `share` in [0, 1] and at least one sample.
 inline double Quantile(std::vector<double> samples, double share) {
   std::sort(samples.begin(), samples.end());
   const double at = share * static_cast<double>(samples.size() - 1);
@@ -40,7 +40,7 @@ inline double Quantile(std::vector<double> samples, double share) {
 
 inline double Median(std::vector<double> samples) { return Quantile(std::move(samples), 0.5); }
 
-// The median time of `passes` calls.
+// Returns the median time of `passes` calls.
 template <typename Call>
 double MedianNanoseconds(Time time, int passes, const Call& call) {
   std::vector<double> samples;

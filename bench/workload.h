@@ -1,4 +1,4 @@
-// Keys with a known truth: which of them are in the filter follows from how they are made.
+// Keys that are generated such that the correct answer for each is known.
 #ifndef TAMIS_BENCH_WORKLOAD_H_
 #define TAMIS_BENCH_WORKLOAD_H_
 
@@ -14,8 +14,8 @@ inline constexpr uint64_t kBitsPerKey = 12;
 
 constexpr uint64_t FilterBytes(uint64_t num_keys) { return num_keys * kBitsPerKey / 8; }
 
-// Key i of an endless sequence without repetition: the output function of SplitMix64 (Steele, Lea
-// and Flood, "Fast Splittable Pseudorandom Number Generators", 2014), a bijection.
+// Returns key `i` of an endless sequence without repetition: the output function of SplitMix64
+// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014), a bijection.
 constexpr uint64_t KeyAt(uint64_t i) {
   uint64_t z = (i + 1) * 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -23,7 +23,7 @@ constexpr uint64_t KeyAt(uint64_t i) {
   return z ^ (z >> 31);
 }
 
-// Calls visit(keys) for batches of keys [first, first + n) of a sequence.
+// Calls visit(keys) for batches of the keys [first, first + n) of a sequence.
 template <typename Visit>
 void ForEachBatch(uint64_t first, uint64_t n, const Visit& visit,
                   uint64_t (*at)(uint64_t) = KeyAt) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures this machine for this folder: measure.sh NAME [OPTIONS OF TAMIS-BENCH], such as
-# `measure.sh ryzen-7950x --notes "desktop, DDR5-6000"`. Leave the machine alone meanwhile.
+# `measure.sh ryzen-7950x --notes "desktop, DDR5-6000"`. Do not use the machine during the run.
 set -eu
 case ${1:-} in
   "" | -* | *[!A-Za-z0-9._-]*)
@@ -18,19 +18,19 @@ for option; do
       ;;
   esac
 done
-unset CDPATH  # with which cd says where it is
+unset CDPATH  # with CDPATH set, cd prints the folder
 results=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$results/../.." && pwd)
 unset TAMIS_BACKEND
 
-# What would be found only after all is measured.
+# Reports errors that would otherwise be found only after the measurements.
 fail() {
   echo "$0: $*" >&2
   exit 1
 }
 [ ! -e "$results/$name.json" ] || fail "$name.json is there: take another name, or remove it first"
 [ -w "$results" ] || fail "cannot write to $results"
-# As bench/commit.cmake: what git does not know changes nothing, nor does a tree around this one.
+# As in bench/commit.cmake: untracked files and an enclosing repository are ignored.
 if [ -z "$(git -C "$root" rev-parse --show-prefix 2>/dev/null)" ]; then
   case $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null) in
     *-dirty) fail "the tree has changes that nobody else has: commit or stash them first" ;;
