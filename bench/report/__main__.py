@@ -4,6 +4,6 @@ import sys
 from tamis_report import cli
 
 if __name__ == "__main__":
-    # As the page says of itself, whatever the locale; a label may have any character.
+    # The page declares UTF-8, whatever the locale. A label may contain any character.
     sys.stdout.reconfigure(encoding="utf-8")
     sys.exit(cli.main(sys.argv[1:]))

@@ -1,10 +1,10 @@
-"""Whether the numbers of a file agree with each other, as those of tamis-bench do."""
+"""Checks whether the numbers of a file agree with each other, as in a file by tamis-bench."""
 import math
 
-# What rounding may change of a number that is calculated from others.
+# The relative error that rounding may cause in a computed number.
 ROUNDING = 1e-6
-# A kind may need several times the bytes of its size class, or fewer: a counting filter has four
-# bits where another has one, and Parquet's only sizes are powers of two.
+# A kind may need several times the bytes of its size class, or fewer. A counting filter has four
+# bits where another has one, and Parquet's sizes are powers of two.
 SIZE_FACTOR = 8
 
 
@@ -13,8 +13,7 @@ def _near(a, b):
 
 
 def _limits(data):
-    """The limit of random lines of each (size class, threads, huge pages): per second, by
-    repetition."""
+    """Returns {(size class, threads, huge pages): random lines per second, by repetition}."""
     return {(limit["size_class"], limit["threads"], limit["huge_pages"]):
             limit["per_second"]["samples"]
             for limit in data["limits"] if limit["name"] == "random_lines"}
@@ -39,7 +38,7 @@ def _row_problems(row, class_bytes, limit):
                f"{len(times['samples'])}")
         return
     for part, ns in zip(share["samples"], times["samples"]):
-        # Each is of some repetition, and by the limit of that.
+        # A share belongs to one repetition and is computed with the limit of that repetition.
         if not any(_near(part * one, 1e9 / ns) for one in limit):
             yield (f"share_of_limit has {part:.4g}, and {1e9 / ns:.6g} keys per second are no "
                    "such share of a limit in the file")
@@ -47,7 +46,7 @@ def _row_problems(row, class_bytes, limit):
 
 
 def _latency_problems(latency, class_bytes, alone):
-    """`alone`: the same calls beside nothing, or None."""
+    """`alone` has the same calls beside nothing. It may be None."""
     percentiles = [latency[f"{name}_ns"]["samples"] for name in ("p50", "p99", "p999", "max")]
     if len({len(samples) for samples in percentiles}) != 1:
         yield "its percentiles have different numbers of samples"
@@ -74,17 +73,18 @@ def _latency_problems(latency, class_bytes, alone):
 
 
 def _calls_of(latency):
-    """By which the rows of the same calls are matched."""
+    """Returns the key that matches rows of the same calls."""
     return (latency["kind"], latency["backend"], latency["threads"], latency["size_class"],
             latency["call_keys"])
 
 
 def problems(data):
-    """(where, what) of every contradiction between a row or a latency and the rest of the file."""
+    """Yields (where, what) for every contradiction between a row or a latency and the rest of the
+    file."""
     sizes = {size["name"]: size["filter_bytes"] for size in data["size_classes"]}
     limits = _limits(data)
     for i, row in enumerate(data["rows"]):
-        # Rows in the memory of a GPU have limits of other names.
+        # Rows in the memory of a GPU have limits with other names.
         limit = limits.get((row["size_class"], row["threads"], row["huge_pages"]))
         for what in _row_problems(row, sizes[row["size_class"]], limit):
             yield f"/rows/{i} ({row['name']})", what

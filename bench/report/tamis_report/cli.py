@@ -75,12 +75,12 @@ def labelled(options):
     results = [load.load(path, label) for path, label in zip(options.files, labels)]
     for i, one in enumerate(results):
         if one.label in [other.label for other in results[:i]]:
-            one.label = str(options.files[i])  # two files of one name
+            one.label = str(options.files[i])  # two files with the same name
     return numbered(results)
 
 
 def numbered(results):
-    """With a number where several would have one name in the table."""
+    """Appends numbers to labels that would otherwise have the same name in the table."""
     taken = set()
     for i, one in enumerate(results, 1):
         name = one.label
@@ -103,7 +103,7 @@ def run(options):
     style = options.format
     if style is None:
         style = "markdown" if (options.output or "").endswith(".md") else "html"
-    if style == "markdown":  # a page has machines beside each other, whatever they have in common
+    if style == "markdown":  # a page shows machines even without a measurement in common
         for other in results[1:]:
             compare.require_common(results[0], other, compare.by_role(results[0], other))
     status = 0
@@ -124,7 +124,7 @@ def run(options):
     if style == "markdown":
         text = markdown.render(results)
     else:
-        from . import page  # which takes matplotlib's time to load
+        from . import page  # here, because loading matplotlib takes time
         text = page.render(results)
     if options.output:
         write(pathlib.Path(options.output), text)
@@ -159,7 +159,7 @@ def write_plots(results, folder):
 
 
 def drop_output():
-    """So that the interpreter does not try once more at its end."""
+    """Redirects standard output, so that the interpreter does not write to it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -170,10 +170,10 @@ def main(arguments):
     except load.BadInput as error:
         print(f"tamis-report: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # a reader such as head has had enough
+    except BrokenPipeError:  # a reader such as head stopped reading
         drop_output()
         return 0
-    except OSError as error:  # such as of a full disk
+    except OSError as error:  # such as a full disk
         print(f"tamis-report: cannot write to standard output: {error}", file=sys.stderr)
         drop_output()
         return 2

@@ -1,13 +1,14 @@
-"""Speed-ups between two files, and whether they exceed the spread of the measurements."""
+"""Computes speed-ups between two files, and whether they exceed the spread of the measurements."""
 import dataclasses
 import itertools
 import math
 
 from . import load, words
 
-# Sizes that differ by less are the same: an eighth of a memory whose size the system rounds.
+# Sizes that differ by less count as the same. The size "memory" may depend on the physical memory,
+# which the system rounds.
 SAME_SIZE = 0.01
-# What stands beside a speed-up, in words.
+# Explains the figures beside a speed-up.
 LEGEND = ("Then the share of the limit, divided by that of the other machine: near 1 the limit "
           "(the memory) makes the difference, far from 1 the code and how the processor runs it. "
           "Filters of other sizes are compared by that alone.")
@@ -25,12 +26,12 @@ class Ratio:
 
     @property
     def range(self):
-        """From the quartiles of both that are nearest to each other to those farthest apart."""
+        """The smallest and the largest ratio of the quartiles of both."""
         return self.over["q1"] / self.under["q3"], self.over["q3"] / self.under["q1"]
 
     def verdict(self, tolerance=0.02):
-        """"faster" or "slower" if the quartiles do not overlap and the medians differ by more than
-        the tolerance, else "same"."""
+        """Returns "faster" or "slower" if the quartiles do not overlap and the medians differ by
+        more than the tolerance, otherwise "same"."""
         low, high = self.range
         if low > 1 and self.middle > 1 + tolerance:
             return "faster"
@@ -45,18 +46,18 @@ def same_size(a, b):
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """How many times as fast `new` is as `old`: in time, and as a share of what the machine can."""
+    """How many times as fast `new` is as `old`: in time, and as a share of the machine's limit."""
     old: load.Row
     new: load.Row
 
     @property
     def same_size(self):
-        """Whether the filters have the same bytes. If not, time tells nothing of who is faster."""
+        """Whether the filters have the same size. If not, the times cannot be compared."""
         return same_size(self.old.bytes, self.new.bytes)
 
     @property
     def sizes(self):
-        """Of both filters, in words."""
+        """The sizes of both filters, in words."""
         return f"{words.bytes_text(self.new.bytes)} against {words.bytes_text(self.old.bytes)}"
 
     @property
@@ -70,14 +71,14 @@ class Comparison:
 
     @property
     def at_one_clock(self):
-        """The speed in cycles of the processor's clock, which may go faster at one time than at
-        another; that in time if a file does not have them."""
+        """The speed in cycles of the processor's clock, whose rate may change. The speed in time if
+        a file has no cycles."""
         old, new = self.old.cycles, self.new.cycles
         return Ratio(old, new) if old and new else self.speed
 
     @property
     def share(self):
-        """Share of the limit over share of the limit. About 1: the machine makes the difference.
+        """The ratio of the shares of the limit. If it is about 1, the machine makes the difference.
         None if one of them has no limit."""
         old, new = self.old.data["share_of_limit"], self.new.data["share_of_limit"]
         return Ratio(new, old) if old and new else None
@@ -88,16 +89,16 @@ class Comparison:
 
 
 def _point(row):
-    """What rows of two machines have in common but for the size. Default backends meet, whatever
-    their names."""
+    """Returns the key that matches rows of two machines, without the size. Default backends match
+    whatever their names."""
     backend = "default backend" if row.default_backend else row.key.backend
     return dataclasses.replace(row.key, backend=backend, size_class="")
 
 
 def by_role(old, new):
-    """Comparisons of what the files have in common. A row meets that of its size class if that has
-    the same bytes; if not, all that have the same bytes, and that of its size class as well, which
-    then is no `same_size`."""
+    """Returns comparisons of the rows that the files have in common. A row is compared with the row
+    of its size class if that has the same size. If not, it is compared with all rows of the same
+    size, and also with the row of its size class, which is then not `same_size`."""
     old_rows = {}
     for row in old.rows.values():
         old_rows.setdefault(_point(row), {})[row.key.size_class] = row
@@ -114,7 +115,8 @@ def by_role(old, new):
 
 
 def by_backend(old, new):
-    """(comparisons of rows of one name and the same bytes, how many more have other bytes)."""
+    """Returns (comparisons of rows with the same name and size, the number of pairs with the same
+    name and other sizes)."""
     pairs = [Comparison(old.rows[key], row) for key, row in new.rows.items() if key in old.rows]
     alike = [c for c in pairs if c.same_size]
     return alike, len(pairs) - len(alike)
@@ -177,14 +179,14 @@ def _other_sizes(comparisons):
 
 
 def sentence(old, new, comparisons):
-    """What a comparison comes to, in words."""
+    """Returns a summary of a comparison, in words."""
     backends = (old.context["default_backend"], new.context["default_backend"])
     text = f"{new.label} against {old.label}"
     if backends[0] != backends[1]:
         text += f" (backend {backends[1]} against {backends[0]})"
     alike = [c for c in comparisons if c.same_size]
     said = _times(alike) + _other_sizes([c for c in comparisons if not c.same_size])
-    # Peers and the other backends are the same code in both files: what differs is the default.
+    # Peers and other backends are the same code in both files. Only the default backend differs.
     groups = {}
     for comparison in alike:
         row = comparison.new
@@ -200,10 +202,11 @@ def sentence(old, new, comparisons):
 
 
 def limit_changes(old, new):
-    """Of two files that name one processor: (the limits that differ beyond their spread, as (limit,
-    Ratio), farthest first; how many limits of the same size both have). Of others: ([], 0).
+    """For two files that name the same processor, returns the limits that differ beyond their
+    spread, as (limit, Ratio), largest difference first, and the number of limits of the same size
+    in both. For other files, returns ([], 0).
 
-    Hashing is left out: that limit is code of the library, and changes with it."""
+    Hashing is left out, because this limit depends on the code of the library."""
     if old.context["processor"] != new.context["processor"]:
         return [], 0
     before = {load.limit_key(limit): limit for limit in old.data["limits"]}
@@ -216,7 +219,7 @@ def limit_changes(old, new):
 
 
 def program_warning(old, new):
-    """That the programs were built in other ways, in words; None if they were not."""
+    """Returns a warning that the programs were built differently, or None."""
     said = [f"{name} {new.context[name]} against {old.context[name]}"
             for name in ("compiler", "flags") if new.context[name] != old.context[name]]
     if not said:
@@ -226,7 +229,7 @@ def program_warning(old, new):
 
 
 def machine_warning(old, new, most=4):
-    """That the machine did not do the same for both files, in words; None without sign of it."""
+    """Returns a warning that the machine was in different states for the two files, or None."""
     changed, total = limit_changes(old, new)
     if not changed:
         return None
@@ -242,7 +245,8 @@ def machine_warning(old, new, most=4):
 
 
 def busy_warning(old, new):
-    """A warning that other programs ran during a measurement. None if no file reports that."""
+    """Returns a warning that other programs ran during a measurement, or None if no file reports
+    that."""
     said = [f"during {one.label} other programs used {one.context['other_processors']:.1f} of "
             f"{one.context['processors']} processors"
             for one in (old, new) if one.context.get("busy")]
@@ -253,23 +257,24 @@ def busy_warning(old, new):
 
 
 def warnings(old, new):
-    """What makes a comparison of two files doubtful, in words."""
+    """Returns warnings that make a comparison of two files doubtful."""
     return [said for warning in (program_warning, machine_warning, busy_warning)
             if (said := warning(old, new))]
 
 
 def all_warnings(results):
-    """Of all files that are compared: each with the first."""
+    """Returns the warnings of all comparisons: each file with the first."""
     return [said for other in results[1:] for said in warnings(results[0], other)]
 
 
 def regressions(bases, news, tolerance):
-    """Rows that are slower in every new file than in every base, at one clock, beyond the spread of
-    both and the tolerance: in each the comparison that is nearest to none. The number of rows in
-    common, and of those that were not compared since their filters have other sizes.
+    """Returns the rows that are slower in every new file than in every base, at the same clock, by
+    more than the spread of both and the tolerance. For each row, this is the comparison with the
+    smallest difference. Also returns the number of rows in common, and the number of rows that were
+    not compared because their filters have other sizes.
 
-    What the machine does for minutes at a time is not in the spread of one run; runs of the old and
-    the new version in turn have it on both sides.
+    The spread of one run does not show changes of the machine that last for minutes. Runs of the
+    old and the new version in turn have these changes on both sides.
     """
     slower = None
     total = left_out = 0

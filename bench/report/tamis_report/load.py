@@ -16,12 +16,12 @@ OPERATION_ORDER = ["contains", "contains_bytes", "select", "one_key", "engine_co
 
 
 class BadInput(Exception):
-    """What is wrong with a file, for people."""
+    """An error in a file, with a message for users."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Key:
-    """A point on all axes, by which rows of two files are matched."""
+    """A point on all axes. It matches rows of two files."""
     kind: str
     operation: str
     backend: str
@@ -33,7 +33,7 @@ class Key:
     call_keys: int | None = None
 
     def label(self):
-        """The parts that differ from the usual ones, for people."""
+        """Returns the parts that differ from the usual ones, for readers."""
         parts = [self.kind, self.operation, self.backend]
         if self.threads != 1:
             parts.append(f"{self.threads} threads")
@@ -50,7 +50,7 @@ class Key:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One measurement: nanoseconds per key with quartiles, and what belongs to it."""
+    """One measurement: nanoseconds per key with quartiles, and further data."""
     key: Key
     data: dict
 
@@ -60,8 +60,8 @@ class Row:
 
     @property
     def cycles(self):
-        """Statistics of the time in chained multiplications, that is in cycles of the clock up to a
-        factor; None if the file has no clock."""
+        """Statistics of the time in chained multiplications, which is proportional to cycles of the
+        clock. None if the file has no clock."""
         clock = self.data.get("chained_multiplications_per_ns")
         if clock is None:
             return None
@@ -74,7 +74,7 @@ class Row:
 
     @property
     def bytes(self):
-        """Of the filter."""
+        """The bytes of the filter."""
         return self.data["filter_bytes"]
 
     @property
@@ -87,7 +87,7 @@ class Row:
 
     @property
     def spread(self):
-        """Half the distance between the quartiles, as a share of the median."""
+        """Half the distance between the quartiles, divided by the median."""
         low, high = self.quartiles
         return (high - low) / 2 / self.ns
 
@@ -117,14 +117,14 @@ class Results:
         self.sizes = {size["name"]: size["filter_bytes"] for size in data["size_classes"]}
 
     def limits(self, name, threads=1, huge_pages=True):
-        """Medians per second of one limit, by size class."""
+        """Returns {size class: median per second} of one limit."""
         return {limit["size_class"]: limit["per_second"]["median"] for limit in self.data["limits"]
                 if (limit["name"], limit["threads"], limit["huge_pages"]) ==
                 (name, threads, huge_pages)}
 
 
 def limit_key(limit):
-    """By which limits of two files are matched."""
+    """Returns the key that matches limits of two files."""
     return limit["name"], limit["size_class"], limit["threads"], limit["huge_pages"]
 
 
@@ -140,13 +140,13 @@ def is_date(text):
 
 
 def _parse(path, text):
-    """JSON as the standard has it: Python's own reader takes NaN, and text that is no text."""
+    """Parses strict JSON. Python's own reader accepts NaN and invalid text."""
     def constant(name):
         raise BadInput(f"{path}: not JSON: {name} is no number")
     try:
         data = json.loads(text, parse_constant=constant)
         json.dumps(data, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:  # also of numbers without end and half characters
+    except (ValueError, RecursionError) as error:  # also for endless numbers and lone surrogates
         raise BadInput(f"{path}: not JSON: {error}") from None
     return data
 
@@ -174,7 +174,7 @@ def _check(path, data):
 
 
 def load(path, label=None):
-    """Throws BadInput."""
+    """Loads and checks a file. Raises BadInput."""
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

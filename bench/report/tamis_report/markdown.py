@@ -1,4 +1,4 @@
-"""A summary for terminals, commits and READMEs."""
+"""Renders a summary for terminals, commits and READMEs."""
 from . import compare, tables, words
 
 
@@ -19,7 +19,7 @@ def _speedup(comparison, one_size):
         return ""
     share = f"share {comparison.share.middle:.2f}" if comparison.share else "no limit"
     if not comparison.same_size:
-        sizes = f" ({comparison.sizes})" if one_size else ""  # which else the heading says
+        sizes = f" ({comparison.sizes})" if one_size else ""  # otherwise the heading has them
         return f"other size{sizes}: {share}, time {comparison.speedup:.2f}"
     low, high = comparison.speed.range
     mark = {"faster": "**", "slower": "**", "same": ""}[comparison.speed.verdict()]

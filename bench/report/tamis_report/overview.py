@@ -1,12 +1,12 @@
-"""The first part of a page: bars over machines and filters, with controls, drawn by script/ from
-the text of rows_csv."""
+"""Makes the first part of a page: bars over machines and filters, with controls. The scripts in
+script/ draw it from the text of rows_csv."""
 import html
 import json
 import pkgutil
 
 from . import looks, rows_csv
 
-# They share one scope, in this order.
+# The scripts share one scope, in this order.
 SCRIPTS = ["data", "axes", "elements", "looks", "bars", "scatter", "shares", "state", "theme",
            "overview", "tables"]
 

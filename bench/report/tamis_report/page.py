@@ -1,4 +1,4 @@
-"""One page that needs nothing else: no network, and no script for its tables and plots."""
+"""Renders a page that needs nothing else: no network, and no script for its tables and plots."""
 import base64
 import hashlib
 import html
@@ -11,7 +11,7 @@ try:
 except ImportError:  # of matplotlib
     plots = None
 
-# Of so many machines everything is shown that was measured; of more, only the overview.
+# Up to this many machines are shown with all measurements. More machines have only the overview.
 MOST_IN_DETAIL = 4
 
 
@@ -25,9 +25,9 @@ def _cell(value, tag="td", style=""):
 
 
 def _table(head, rows, identifier=""):
-    """Rows are lists of (html, class) or html; the first of each is its heading."""
+    """Rows are lists of (html, class) or html. The first cell of a row is its heading."""
     attribute = f' id="{identifier}"' if identifier else ""
-    # The hint shows where the table is wider than the screen; the region can be scrolled by keys.
+    # The hint is visible if the table is wider than the screen. Keys can scroll the region.
     out = ['<div class="wide"><p class="hint">Scroll sideways for the rest of the table &rarr;</p>'
            '<div class="scroll" tabindex="0" role="region" aria-label="table">'
            f"<table{attribute}><thead><tr>"]
@@ -55,7 +55,7 @@ def _speedup(comparison, one_size=True):
         return "", "number"
     share = f"share {comparison.share.middle:.2f}&times;" if comparison.share else "no limit"
     if not comparison.same_size:
-        sizes = f" ({comparison.sizes})" if one_size else ""  # which else the heading says
+        sizes = f" ({comparison.sizes})" if one_size else ""  # otherwise the heading has them
         return (f"{share} <small>other size{sizes}; time {comparison.speedup:.2f}&times;</small>",
                 "number unlike")
     low, high = comparison.speed.range
@@ -76,7 +76,7 @@ def _side_by_side(one):
 
 
 def _side_by_side_machines(results):
-    """With warnings, before anything that is compared; nothing for one machine."""
+    """Returns warnings and the table of machines, before all comparisons. Empty for one machine."""
     if len(results) == 1:
         return []
     return ["<h2 id='side'>Side by side</h2>",
@@ -142,7 +142,7 @@ def _latency(results):
 
 
 def _plots(results):
-    """A drawing for each machine: side by side where there is room, else below each other."""
+    """Returns a drawing for each machine: side by side if there is room, otherwise stacked."""
     parts = ["<h2 id='plots'>Plots</h2>"]
     if not plots:
         return parts + ["<p>They need matplotlib, which was not there.</p>"]
@@ -203,7 +203,7 @@ def _machines(results):
 
 
 def _details(results):
-    """(heading, its mark, parts) of what stands below the overview."""
+    """Returns (heading, identifier, parts) of the sections below the overview."""
     machines = ("Machines", "machines", _machines(results))
     if len(results) > MOST_IN_DETAIL:
         machines[2].append(f"<p>A page of {MOST_IN_DETAIL} machines or fewer has their tables, "
@@ -225,7 +225,7 @@ def _title(results):
 def _head(results, script):
     style = "".join(pkgutil.get_data(__package__, name).decode()
                     for name in ("page.css", "overview.css"))
-    # Nothing may be fetched, and no script run but this one, whatever the files said.
+    # The page may fetch nothing and run only this script, whatever the files contain.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; " \
              f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""The plots of a page, drawn by matplotlib as SVG that takes its text colour from the page."""
+"""Draws the plots of a page with matplotlib, as SVG that takes its text colour from the page."""
 import dataclasses
 import html
 import io
@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from . import load, looks, tables, words  # noqa: E402
 
-INK = "#7a7b7c"  # stands for the colour of text until the SVG is made
+INK = "#7a7b7c"  # a placeholder for the colour of text until the SVG is made
 STYLE = {
     "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none",
     "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK,
@@ -22,7 +22,7 @@ STYLE = {
     "font.family": "sans-serif", "text.parse_math": False, "axes.spines.top": False,
     "axes.spines.right": False, "lines.markersize": 5, "lines.linewidth": 1.3,
 }
-# Inches. A phone is 390 pixels wide and draws this at nearly its size, so that labels can be read.
+# Inches. A phone is 390 pixels wide and shows this at nearly full size, so labels can be read.
 WIDTH = 4.2
 LIMIT = {"color": INK, "linestyle": "--", "linewidth": 1}
 RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2,
@@ -37,14 +37,14 @@ def _svg(figure, title):
     plt.close(figure)
     text = out.getvalue()
     text = text[text.index("<svg"):].replace(INK, "currentColor")
-    # Identifiers of one plot must not meet those of another in the page.
+    # Identifiers must be unique in the page.
     own = f"plot{next(SERIAL)}-"
     text = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{own}", text)
     return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(title)}"', 1)
 
 
 def _axes(count, height=3.0):
-    """A figure for each file, and not one for all: a phone has them below each other."""
+    """Returns a separate figure for each file, so that a phone can stack them."""
     axes = [plt.subplots(figsize=(WIDTH, height))[1] for _ in range(count)]
     for axis in axes:
         axis.figure.subplots_adjust(left=0.13, right=0.99)
@@ -52,7 +52,7 @@ def _axes(count, height=3.0):
 
 
 def _svgs(axes, title):
-    """With the same scales for all of them, and the legend below each."""
+    """Returns the drawings, all with the same scales and with the legend below."""
     left, right = zip(*(axis.get_xlim() for axis in axes))
     bottom, top = zip(*(axis.get_ylim() for axis in axes))
     for axis in axes:
@@ -91,13 +91,13 @@ def _limit_line(axis, one, log):
                     for size, rate in one.limits("random_lines").items())
     if points:
         axis.plot(*zip(*points), **LIMIT, label="limit: random cache lines")
-    if not log:  # a limit far above the rest would flatten it
+    if not log:  # a limit far above the rest would flatten the other lines
         top = max((row.million_keys for row in one.rows.values() if _usual(row.key)), default=1)
         axis.set_ylim(0, 2 * top)
 
 
 def _throughput(results, title, select, name, log, look):
-    """M keys/s against bytes; a line for each name(row) among the rows that are selected."""
+    """Draws M keys/s against bytes, with a line for each name(row) among the selected rows."""
     with plt.rc_context({**STYLE, "svg.hashsalt": title}):
         axes = _axes(len(results))
         names = list(dict.fromkeys(name(row) for one in results for row in one.rows.values()
@@ -148,7 +148,7 @@ def builds(results, log):
 
 
 def _scaling_lines(one):
-    """{(kind, operation, size): {threads: M keys/s}}, where there is more than one thread."""
+    """Returns {(kind, operation, size): {threads: M keys/s}} of cases with several threads."""
     lines = {}
     for row in one.rows.values():
         key = row.key
@@ -161,7 +161,8 @@ def _scaling_lines(one):
 
 
 def scaling(results):
-    """Throughput on several threads over that on one; [] if nobody has more than one."""
+    """Draws throughput on several threads divided by throughput on one. Returns [] if no file has
+    several threads."""
     lines = [_scaling_lines(one) for one in results]
     names = list(dict.fromkeys(itertools.chain(*lines)))
     if not names:
@@ -183,7 +184,7 @@ def scaling(results):
 
 
 def accuracy(results):
-    """Measured rates of false positives, and lines for theory; [] if there are none."""
+    """Draws measured false-positive rates, and lines for theory. Returns [] without rates."""
     points = [point for one in results for point in one.data["accuracy"] if point["fpr"] > 0]
     if not points:
         return []
@@ -208,7 +209,7 @@ def accuracy(results):
 
 
 def lookup_times(results):
-    """Nanoseconds of a lookup against bytes, in batches and one key a call, beside the limit."""
+    """Draws nanoseconds per query against bytes, in batches and one key per call, and the limit."""
     lines = [("contains", "batches of keys"), ("one_key", "one key a call")]
     with plt.rc_context({**STYLE, "svg.hashsalt": "lookup_times"}):
         axes = _axes(len(results), height=2.8)
@@ -232,7 +233,7 @@ def lookup_times(results):
 
 
 def _ratio_axis(axis):
-    """Ticks at round ratios, as many as there is room for."""
+    """Puts ticks at round ratios, as far as there is room."""
     low, high = axis.get_xlim()
     shown = [ratio for ratio in RATIOS if low <= ratio <= high]
     if len(shown) > 7:
@@ -243,8 +244,8 @@ def _ratio_axis(axis):
 
 
 def speedups(first, other, comparisons):
-    """A line for each operation and size class: speed-ups of filters of the same size as filled
-    dots, and what becomes of the share of the limit as hollow ones."""
+    """Draws a line for each operation and size class. Filled dots are speed-ups of filters of the
+    same size, and hollow dots are ratios of the shares of the limit."""
     groups = {}
     for c in comparisons:
         if c.new.default_backend and c.new.data["library"] == "tamis":
@@ -282,8 +283,8 @@ _LIMIT = ("One thread, integers, half of the queries hits. Dashed: random cache 
           "machine reads in the same memory.")
 _PEERS = "Other libraries have open marks and dotted lines."
 
-# Name, caption, function of the results (and of whether the scale is logarithmic) that returns a
-# drawing for each file, one for all, or none.
+# Name, caption and function. The function takes the results (and whether the scale is logarithmic)
+# and returns a drawing for each file, one for all, or none.
 GALLERY = [
     ("backends", f"Lookups by backend. {_LIMIT}", by_backend),
     ("lookups", f"Lookups by filter, default backend. {_LIMIT} {_PEERS}", lookups),
@@ -301,7 +302,7 @@ def has_scales(draw):
 
 
 def standalone(svg):
-    """The same for a file of its own, which has no page to take the colour of text from."""
+    """Returns the SVG for a separate file, where it cannot take the text colour from a page."""
     style = ("<style>svg{color:#1c1e21;background:#fff}@media(prefers-color-scheme:dark)"
              "{svg{color:#e4e7eb;background:#16181c}}</style>")
     end = svg.index(">") + 1

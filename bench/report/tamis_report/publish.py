@@ -1,4 +1,4 @@
-"""Whether a file may stand among the results of the repository, for all to compare with."""
+"""Checks whether a file may be added to the results of the repository."""
 import collections
 import getpass
 import re
@@ -6,17 +6,17 @@ import socket
 
 from . import load
 
-# What the numbers of a limit count.
+# The units of the limits.
 UNITS = {"random_lines": "lines", "sequential_read": "bytes", "hash": "keys",
          "random_sectors": "sectors", "random_sectors_set": "sectors", "copy_to_device": "bytes",
          "copy_from_device": "bytes"}
-# What tamis-bench writes; other names of the context could say anything.
+# The names that tamis-bench writes into the context. Other names could contain anything.
 CONTEXT = {"date", "notes", "processor", "processors", "caches", "cache_bytes", "memory",
            "memory_bytes", "huge pages", "frequency governor", "system", "gpu", "compiler", "flags",
            "version", "commit", "default_backend", "backends", "peers", "other_processors", "busy"}
-# Nanoseconds per key: a GPU takes hundredths, one key a call from a slow memory a thousand.
+# Nanoseconds per key. A GPU takes hundredths, and one key per call from slow memory a thousand.
 LEAST_NS, MOST_NS = 1e-3, 1e5
-MOST_SHARE = 100  # of a limit; builds that order their keys pass it, by less than that
+MOST_SHARE = 100  # of a limit; builds that order their keys exceed the limit, but by less
 MOST_TEXT = 1000
 
 PRIVATE = [
@@ -25,15 +25,15 @@ PRIVATE = [
     ("an address", re.compile(r"\w@\w|\w://|\b\d{1,3}(\.\d{1,3}){3}\b")),
     ("the name of a host", re.compile(r"\.(local|lan|internal|localdomain)\b|\blocalhost\b", re.I)),
 ]
-# Where some compilers say that they come from.
+# The address in the version of some compilers.
 PUBLIC = re.compile(r"https://[\w.]+/llvm/llvm-project(\.git)?\b")
-# Names that many machines and users have tell nothing.
+# Names of many machines and users reveal nothing.
 COMMON = {"root", "user", "admin", "build", "runner", "ubuntu", "debian", "linux", "host",
           "localhost", "none", "unknown"}
 
 
 def _own_names():
-    """Of this machine and its user, for those who check what they have just measured."""
+    """Returns the names of this machine and its user, for checks on the machine of the run."""
     names = {socket.gethostname(), socket.gethostname().partition(".")[0]}
     try:
         names.add(getpass.getuser())
@@ -43,7 +43,7 @@ def _own_names():
 
 
 def _strings(data, where=""):
-    """(where, text) of all texts, those of names among them."""
+    """Yields (where, text) for all texts, including names."""
     if isinstance(data, str):
         yield where, data
     elif isinstance(data, dict):
@@ -107,7 +107,7 @@ def _limits(data):
             yield f"/limits/{i}", f"{limit['name']} are counted in {limit['unit']}"
         for what in _statistics(limit["per_second"]):
             yield f"/limits/{i}", what
-    # The limit of each measurement: without it the share would mean nothing.
+    # Each share needs its limit in the file.
     known = {(limit["size_class"], limit["threads"], limit["huge_pages"])
              for limit in data["limits"] if limit["name"] == "random_lines"}
     for i, row in enumerate(data["rows"]):
@@ -150,7 +150,8 @@ def _latencies(data):
 
 
 def problems(data):
-    """(where, what) of all that keeps a file that `load` takes out of bench/results."""
+    """Yields (where, what) for every reason to keep a file that `load` accepts out of
+    bench/results."""
     for part in (_context, _limits, _rows, _latencies, _private):
         yield from part(data)
     if data["refused"]:
@@ -162,7 +163,7 @@ def problems(data):
 
 
 def check(paths):
-    """Says what is wrong with each file. Throws BadInput if anything is."""
+    """Checks the files. Raises BadInput with all their errors."""
     said = []
     for path in paths:
         said += [f"{path}: at {where}: {what}"

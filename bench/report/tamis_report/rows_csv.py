@@ -1,5 +1,6 @@
-"""All measurements of several machines as one table of comma-separated values (RFC 4180, but for
-lines that end in a line feed). The page holds the same text, and draws its overview from it."""
+"""Writes all measurements of several machines as one table of comma-separated values (RFC 4180,
+except that lines end with a line feed). The page contains the same text and draws its overview from
+it."""
 import csv
 import io
 
@@ -15,12 +16,12 @@ def _cell(value):
     if isinstance(value, float):
         return f"{value:.6g}"
     text = "".join(c if c.isprintable() else " " for c in str(value))
-    # What begins like a formula is one to programs that open such a file.
+    # Spreadsheets treat a text that begins like a formula as a formula.
     return "'" + text if isinstance(value, str) and text[:1] in ("=", "+", "-", "@") else text
 
 
 def label(one):
-    """What a machine is called in the table."""
+    """Returns the name of a machine in the table."""
     return _cell(one.label)
 
 
@@ -46,7 +47,7 @@ def text(results):
                   limit["per_second"]["median"]
                   for limit in one.data["limits"] if limit["name"] == "random_lines"}
         for row in one.rows.values():
-            # Rows in the memory of a GPU have limits of other names.
+            # Rows in the memory of a GPU have limits with other names.
             limit = limits.get((row.key.size_class, row.key.threads, row.key.huge_pages))
             cells = _cells(one, row, limit)
             write([_cell(cells[name]) for name in COLUMNS])

@@ -1,4 +1,4 @@
-"""What the page and the Markdown have in common: tables as rows of text and measurements."""
+"""Makes the tables of the page and of the Markdown, as rows of text and measurements."""
 from . import compare, load
 from .words import bytes_text, count_text, limit_text, rate_text, time_text, times_text
 
@@ -16,7 +16,7 @@ def fact_text(value):
 
 
 def facts(results):
-    """(name, value of each file)."""
+    """Returns rows (name, value of each file)."""
     names = [name for name in FACTS if any(name in one.context for one in results)]
     names += sorted({name for one in results for name in one.context} - set(FACTS) -
                     {"cache_bytes"})
@@ -35,8 +35,8 @@ def sizes(results):
 
 
 def _quantities(name, cells):
-    """A row of (number, text) for each file, None where it has none, with what the others are times
-    the first."""
+    """Returns a row with the texts, followed by the ratios of the other numbers to the first. A
+    cell is (number, text), or None if the file has no value."""
     numbers = [cell[0] if cell else 0 for cell in cells]
     times = [times_text(number / numbers[0]) if number and numbers[0] else ""
              for number in numbers[1:]]
@@ -44,8 +44,8 @@ def _quantities(name, cells):
 
 
 def _limit_role(one, limit):
-    """A limit's name among those of one size: all threads meet, however many they are. None for
-    numbers of threads between one and all."""
+    """Returns the name of a limit among the limits of one size. "all threads" matches any number of
+    threads. Returns None for numbers of threads between one and all."""
     most = max(other["threads"] for other in one.data["limits"])
     if limit["threads"] not in (1, most):
         return None
@@ -54,9 +54,8 @@ def _limit_role(one, limit):
 
 
 def machines(results):
-    """What explains the rest before it is read: (name, [text of each file, and what each file but
-    the first has times the first]) of processors and caches, of the programs, and of filters and
-    limits by size."""
+    """Returns rows (name, [text of each file, then the ratio of each other file to the first]) of
+    processors and caches, of the programs, and of filters and limits by size."""
     contexts = [one.context for one in results]
     blank = [""] * (len(results) - 1)
 
@@ -90,7 +89,7 @@ def machines_head(results):
 
 
 def _line_key(row):
-    """What a line of a summary has in common, over the size classes."""
+    """Returns the key of a line of a summary. A line covers all size classes."""
     key = row.key
     backend = "" if row.default_backend else key.backend
     return (key.kind, key.operation, backend, key.threads, key.hit_percent, key.keys,
@@ -114,7 +113,7 @@ def _line_label(line):
 
 
 def lines(rows):
-    """Groups (row, column, value) into lines: (kind, label, {column: value})."""
+    """Groups (row, column, value) into lines (kind, label, {column: value})."""
     grouped = {}
     for row, column, value in rows:
         grouped.setdefault(_line_key(row), {})[column] = value
@@ -139,8 +138,8 @@ def comparison_lines(comparisons):
 
 
 def comparison_columns(old, new, comparisons):
-    """(the size class of both, its heading, whether it is one size): classes of the same name, and
-    of the same size."""
+    """Returns (size classes of both, heading, whether the sizes are equal) for classes with the
+    same name and for classes with the same size."""
     order = sizes([old, new])
     columns = []
     for before, after in sorted({c.classes for c in comparisons},
@@ -154,7 +153,7 @@ def comparison_columns(old, new, comparisons):
 
 
 def limit_rows(results):
-    """(what, {size: text}) of one file."""
+    """Returns rows (limit, {size: text}) of one file."""
     found = {}
     for limit in results.data["limits"]:
         found.setdefault(limit_text(limit), {})[limit["size_class"]] = rate_text(limit)
@@ -184,7 +183,7 @@ def _beside_text(latency):
 
 
 def latency_rows(one):
-    """Rows of text, as LATENCY_HEAD has it."""
+    """Returns rows of text with the columns of LATENCY_HEAD."""
     rows = []
     for latency in one.latencies:
         call = f"{count_text(latency['call_keys'])} key{'' if latency['call_keys'] == 1 else 's'}"
@@ -199,8 +198,8 @@ def latency_rows(one):
 
 
 def side_by_side(results):
-    """One line for each kind of filter, at the usual point of all axes: (kind, library, bits/key,
-    FPR, {(operation, size): row}); both rates of the largest filter."""
+    """Returns a line for each kind of filter, at the usual point of all axes: (kind, library,
+    bits/key, FPR, {(operation, size): row}). Bits per key and FPR are of the largest filter."""
     found = {}
     for row in results.rows.values():
         key = row.key

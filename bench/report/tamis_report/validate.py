@@ -1,6 +1,6 @@
-"""Checks data against the parts of JSON Schema that schema.json is made of, and no others."""
+"""Checks data against a JSON Schema. Supports only the parts that schema.json uses."""
 
-# Of a number: what is written as 1e999 is read as infinity.
+# The largest number: 1e999 is parsed as infinity.
 MOST = 1e30
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None),
@@ -29,7 +29,7 @@ def _object(data, schema, root, where):
 
 
 def errors(data, schema, root, where=""):
-    """(where, what) of everything that is wrong."""
+    """Yields (where, what) for every error."""
     if "$ref" in schema:
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
     if "oneOf" in schema:

@@ -1,13 +1,13 @@
-"""Numbers and names as people read them."""
+"""Formats numbers and names for readers."""
 
 
 def ns_text(ns):
-    """Two digits after the point, or three that count: a GPU takes hundredths."""
+    """Formats with two decimals, or with three significant digits: a GPU takes hundredths."""
     return f"{ns:.2f}" if ns >= 1 else f"{ns:.3g}"
 
 
 def time_text(ns):
-    """Three digits that count, of nanoseconds, microseconds or milliseconds."""
+    """Formats with three significant digits, in nanoseconds, microseconds or milliseconds."""
     for unit, size in (("ms", 1e6), ("us", 1e3)):
         if ns >= 0.9995 * size:
             return f"{ns / size:.0f} {unit}" if ns >= 999.5 * size else f"{ns / size:.3g} {unit}"
@@ -15,7 +15,7 @@ def time_text(ns):
 
 
 def count_text(count):
-    """A number of keys."""
+    """Formats a number of keys."""
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if count >= size:
             return f"{count / size:.3g} {unit}"
@@ -35,7 +35,7 @@ def times_text(ratio):
 
 
 def limit_text(limit):
-    """What a limit is of, without its size."""
+    """Returns the name of a limit, without its size."""
     what = limit["name"].replace("_", " ")
     if limit["threads"] != 1:
         what += f", {limit['threads']} threads"

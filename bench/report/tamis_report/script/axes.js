@@ -1,4 +1,4 @@
-// The axes that a row is a point on, and the choice of a point.
+// The axes, and the choice of a point on them. A row is a point on all axes.
 
 const OPERATIONS = {
   contains: "lookups in batches, answers as a bitmap",
@@ -24,17 +24,17 @@ const KEYS = {
 };
 const SIZES = ["10000000_keys", "LLC", "L2", "memory", "L1"];  // which to show first
 
-// name: in the address; of(row): the values that show the row, of which the last is its own, null:
-// any; usual: the values to begin with, if there are rows.
+// name: the name in the address. of(row): the values that show the row, its own value last; null:
+// any value. usual: the first values to try, if they have rows.
 function makeAxes(rows) {
-  const threads = new Map();  // the most of each machine
+  const threads = new Map();  // the largest number of each machine
   for (const row of rows) {
     threads.set(row.machine, Math.max(row.threads, threads.get(row.machine) ?? 1));
   }
   const bytes = (name) => rangeText(
     rows.filter((row) => row.size_class === name).map((row) => row.filter_bytes), bytesText);
-  // Those that most machines have come first, and of these those where the first kind has filters
-  // of one size everywhere, since times tell more then.
+  // Sizes that most machines have come first. Among these, sizes at which the filters of the first
+  // kind have the same size on all machines come first, because their times can be compared.
   const rank = new Map(SIZES.map((name) => {
     const found = rows.filter((row) => row.size_class === name && row.kind === rows[0].kind);
     const all = found.map((row) => row.filter_bytes);
@@ -77,7 +77,7 @@ const fits = (axis, row, point) => {
 const rowsAt = (axes, rows, point) =>
   rows.filter((row) => axes.every((axis) => fits(axis, row, point)));
 
-// All values of an axis, in its order, then by number, then by name.
+// Returns all values of an axis: in its order, then by number, then by name.
 function valuesOf(axis, rows) {
   const place = (value) => {
     const at = axis.order.indexOf(value);
@@ -96,7 +96,8 @@ function usualPoint(axes, rows) {
   return nearestPoint(axes, rows, point, null);
 }
 
-// A point that has rows, with the value of the axis `kept`, and else as few changes as can be.
+// Returns a point with rows that keeps the value of the axis `kept` and changes as few other values
+// as possible.
 function nearestPoint(axes, rows, point, kept) {
   let best = null, closest = -1;
   for (const row of rows) {

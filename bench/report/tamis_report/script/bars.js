@@ -1,6 +1,6 @@
-// Bars from zero, with their values beside them.
+// Draws bars from zero, with their values beside them.
 
-// What each way of measuring shows of a row. `better` says what a longer bar means.
+// How each measure shows a row. `better` explains a longer bar.
 const SHOWN = {
   speed: {
     value: (row) => 1e3 / row.ns_per_key,
@@ -54,7 +54,7 @@ function barsOf(rows, label, shown, looks, longest, best) {
   }));
 }
 
-// The longest bar of all, and for shares at least the limit.
+// Returns the length of the longest bar, and for shares at least the limit.
 const longestOf = (rows, shown, atLeast) => rows.reduce((longest, row) =>
   Math.max(longest, shown.value(row), ...(shown.range(row) ?? [])), atLeast);
 
@@ -72,7 +72,7 @@ function drawBars(place, rows, state, looks, facts) {
   const parts = (byFilter ? state.kind : state.machine).flatMap((name) => {
     const group = drawn.filter((row) => name === (byFilter ? row.kind : row.machine));
     if (group.length === 0) return [];
-    // Machines from the fastest on; filters in one order under every machine.
+    // Machines are sorted by speed. Filters have the same order under every machine.
     if (byFilter) group.sort((a, b) => a.ns_per_key - b.ns_per_key);
     else group.sort((a, b) => state.kind.indexOf(a.kind) - state.kind.indexOf(b.kind));
     const heading = byFilter ? [swatch(looks[name]), name, element("small", {}, group[0].library)]

@@ -1,9 +1,9 @@
-// What is drawn: the rows of the CSV that the page holds, as objects.
+// Reads the rows of the CSV in the page, as objects.
 
 const NUMBERS = new Set(["threads", "filter_bytes", "num_keys", "hit_percent", "call_keys",
   "bits_per_key", "fpr", "ns_per_key", "ns_q1", "ns_q3", "share_of_limit", "limit_per_second"]);
 
-// Lists of texts; RFC 4180 with line feeds.
+// Returns lists of texts. The format is RFC 4180 with line feeds.
 function parseCsv(text) {
   const lines = [];
   let line = [];
@@ -26,7 +26,7 @@ function readRows(text) {
 
 const unique = (values) => Array.from(new Set(values));
 
-// 64 MiB, 45 M, 3.88 ns: numbers as people read them.
+// Format numbers for readers: 64 MiB, 45 M, 3.88 ns.
 function bytesText(count) {
   for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
     if (count >= size) return `${round(count / size)} ${unit}`;
@@ -39,14 +39,14 @@ function countText(count) {
   }
   return round(count);
 }
-// Three digits that count, and never an exponent.
+// Formats with three significant digits and without an exponent.
 const round = (number) => number >= 100 ? number.toFixed(0) : String(Number(number.toPrecision(3)));
 const percent = (share) => `${round(100 * share)}%`;
 const wholePercent = (share) => share >= 0.1 ? `${(100 * share).toFixed(0)}%` : percent(share);
-// Without a limit on how many there are, as Math.min has one.
+// Unlike Math.min, these accept any number of values.
 const least = (numbers) => numbers.reduce((one, other) => Math.min(one, other), Infinity);
 const most = (numbers) => numbers.reduce((one, other) => Math.max(one, other), -Infinity);
-// "64 MiB", or "16 MiB to 64 MiB".
+// Returns "64 MiB" or "16 MiB to 64 MiB".
 function rangeText(numbers, text) {
   const texts = [least(numbers), most(numbers)].map(text);
   return texts[0] === texts[1] ? texts[0] : texts.join(" to ");

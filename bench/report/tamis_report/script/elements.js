@@ -1,4 +1,4 @@
-// Elements of the page. Texts are never markup, wherever they come from.
+// Makes elements of the page. Texts are never treated as markup, whatever their origin.
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -14,7 +14,7 @@ function drawing(tag, attributes = {}, ...children) {
   return made;
 }
 
-// A select with its label; changed(value).
+// Returns a select with its label. Calls changed(value).
 function selectOf(id, label, values, text, changed) {
   const select = element("select", { id }, ...values.map((value) =>
     element("option", { value }, text(value))));
@@ -22,7 +22,7 @@ function selectOf(id, label, values, text, changed) {
   return element("p", {}, element("label", { for: id }, label), select);
 }
 
-// A group of check boxes; changed(values).
+// Returns a group of check boxes. Calls changed(values).
 function boxesOf(name, legend, values, label, changed) {
   const boxes = values.map((value, i) => {
     const box = element("input", { type: "checkbox", name, value, id: `${name}-${i}` });

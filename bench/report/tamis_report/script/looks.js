@@ -1,5 +1,5 @@
-// How a kind looks: the colour and mark of the plots, from looks.py. Other libraries are striped or
-// hollow, so that nobody needs colours.
+// Draws the look of a kind: the colour and mark of the plots, from looks.py. Other libraries are
+// striped or hollow, so that colours are not needed.
 
 function swatch(look) {
   const made = element("span", { class: "swatch", "aria-hidden": "true" });
@@ -12,7 +12,7 @@ function paint(box, look) {
   box.classList.toggle("peer", look.hollow);
 }
 
-// Corners of each mark around (0, 0), for a radius of 1.
+// The corners of each mark around (0, 0), for a radius of 1.
 const turned = (corners, turn, inner = 1) => Array.from({ length: corners }, (_, i) => {
   const angle = 2 * Math.PI * (i / corners + turn), radius = i % 2 ? inner : 1;
   return [radius * Math.sin(angle), -radius * Math.cos(angle)];

@@ -1,4 +1,4 @@
-// The overview: controls, and what they choose, drawn anew at each change.
+// The overview: controls, and the view that they select. It is redrawn at each change.
 
 function startOverview() {
   const place = (name) => document.getElementById(name);
@@ -12,14 +12,14 @@ function startOverview() {
     .map((name) => ({ name, library: rows.find((row) => row.kind === name).library }));
   const usual = usualState(axes, rows, kinds, machines);
   const offered = choices(axes, rows, kinds, machines);
-  // On a phone the bars come first.
+  // On a phone the controls start closed, so that the bars come first.
   place("controls").open = matchMedia("(min-width: 48rem)").matches;
   let state = stateFrom(location.hash, usual, offered);
 
   const isShown = (row) => state.kind.includes(row.kind) && state.machine.includes(row.machine);
   const ofMachines = (row) => state.machine.includes(row.machine);
 
-  // Says which other choices had to follow, for there are no rows for every combination.
+  // Changes other choices if the point has no rows, and reports these changes.
   function follow(kept) {
     const before = state.point;
     const said = [];
@@ -41,10 +41,10 @@ function startOverview() {
     state = { ...state, ...changes };
     if (axis) follow(axis);
     else place("followed").textContent = "";
-    // A page within a frame may have no address of its own.
+    // A page in a frame may have no address.
     try {
       history.replaceState(null, "", `#${hashOf(state, usual)}`);
-    } catch { /* It works without. */ }
+    } catch { /* The page works without it. */ }
     draw();
   }
 
@@ -78,7 +78,8 @@ function startOverview() {
     }
   }
 
-  // Halves of two caches are no filters of one size, and runs of two modes no equals.
+  // Warns if filters differ in size, such as halves of two caches, and if runs have different
+  // modes.
   function notes(shown) {
     const said = [];
     for (const kind of state.measure === "share" ? [] : state.kind) {
@@ -103,7 +104,7 @@ function startOverview() {
     return said;
   }
 
-  // In words; machines, and kinds, have other sizes under one name.
+  // Describes the sizes. Machines and kinds may have different sizes under one name.
   function sizeOf(shown) {
     if (shown.length === 0) return state.point.size;
     const of = (name, numberText) => rangeText(shown.map((row) => row[name]), numberText);
@@ -138,7 +139,7 @@ function startOverview() {
   }
 
   addEventListener("hashchange", () => {
-    // Other marks are headings to go to.
+    // Other addresses are headings of the page.
     if (location.hash !== "" && !location.hash.includes("=")) return;
     state = stateFrom(location.hash, usual, offered);
     draw();

@@ -1,10 +1,11 @@
-// Time against the rate of false positives, of all filters with about as many bits per key.
+// Draws time against the false-positive rate for all filters with about the same number of bits per
+// key.
 
 const BITS = { 8: "about 8", 12: "about 12", 16: "about 16", all: "any number" };
 const hasBits = (row, bits) => bits === "all" || Math.abs(row.bits_per_key / bits - 1) <= 0.15;
 const HEIGHT = 300, LEFT = 46, RIGHT = 14, TOP = 26, BOTTOM = 44, LETTER = 7, LINE = 15;
 
-// About five round numbers from zero.
+// Returns about five round numbers from zero to `most`.
 function ticksTo(most) {
   const power = 10 ** Math.floor(Math.log10(most / 4));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => most / one <= 5);
@@ -66,7 +67,7 @@ function scatterOf(rows, width, scale, looks, title) {
   return svg;
 }
 
-// One for each machine, on the same scales.
+// Draws one plot for each machine, with the same scales.
 function drawScatter(place, rows, state, looks) {
   const drawn = rows.filter((row) => hasBits(row, state.bits) && row.fpr > 0);
   if (drawn.length === 0) {

@@ -1,4 +1,4 @@
-// How near each machine comes to what its own memory can do, at every size of the filter.
+// Draws how near each machine comes to the limit of its own memory, at every size of the filter.
 
 function drawShares(place, rows, state, looks, sizes) {
   const shown = SHOWN.share;

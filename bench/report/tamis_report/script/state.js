@@ -1,5 +1,6 @@
-// What is shown is in the address, so that it can be linked: #operation=build&machine=a&machine=b.
-// What is usual is left out. Only values that the page offers are taken from there.
+// The address contains the current view, so that it can be linked:
+// #operation=build&machine=a&machine=b. Usual values are left out. Only values that the page offers
+// are read from the address.
 
 const MEASURES = { speed: "keys per second", time: "nanoseconds per key",
   share: "share of the machine's own limit" };
@@ -51,7 +52,7 @@ function hashOf(state, usual) {
   const before = { ...usual.point, ...usual, point: undefined };
   for (const [name, value] of Object.entries(flat)) {
     if (value === undefined || String(value) === String(before[name])) continue;
-    // An empty list is something else than none.
+    // An empty list differs from a missing one.
     const list = Array.isArray(value) ? value.length > 0 ? value : [""] : [value];
     for (const one of list) parameters.append(name, one);
   }

@@ -1,5 +1,5 @@
-// The tables below the overview are complete without this: it adds the search, and shows the hint
-// on scrolling only where a table is wider than the screen.
+// The tables below the overview are complete without this script. It adds the search, and shows the
+// hint to scroll only if a table is wider than the screen.
 
 function startSearch() {
   const rows = Array.from(document.querySelectorAll("#rows tbody tr"));
@@ -22,7 +22,7 @@ function startSearch() {
 function startTables() {
   document.documentElement.classList.add("scripted");
   if (document.getElementById("rows")) startSearch();
-  // It also tells when a table gets a size, because what it is in is opened.
+  // It also reports tables that get a size because their section is opened.
   const watch = new ResizeObserver((boxes) => {
     for (const { target } of boxes) {
       target.parentNode.classList.toggle("overflows", target.scrollWidth > target.clientWidth);

@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until somebody chooses.
+// Light or dark: the system's choice, until the user chooses.
 
 function applyTheme(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
