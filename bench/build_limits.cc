@@ -61,11 +61,12 @@ void Run(uint64_t num_keys) {
   std::printf("%.4g keys, filter of %.2f GiB, %u threads, backend %s\n", n,
               static_cast<double>(memory.size()) / 0x1p30, threads, filter.backend().name.data());
   std::printf("%-44s %8.2f ns, %.2f with all threads\n", "one random line of it", one_ns, all_ns);
-  std::printf("%-44s %8.2f s a pass, %llu passes: one a call\n", "reading it, if threads added up",
-              pass_s, static_cast<unsigned long long>((num_keys + kBatch - 1) / kBatch));
+  std::printf("%-44s %8.2f s a pass, %llu passes: one per call\n",
+              "reading all of it, threads added up", pass_s,
+              static_cast<unsigned long long>((num_keys + kBatch - 1) / kBatch));
   std::printf("%-44s %8.2f s, %.2f ns a key, %.2f of a random line\n", "build", build_ns / 1e9,
               build_ns / n, build_ns / n / all_ns);
-  std::printf("%-44s %8.2f ns a key, %.2f of a random line; %zu hits of %zu\n", "lookup in bulk",
+  std::printf("%-44s %8.2f ns a key, %.2f of a random line; %zu hits of %zu\n", "bulk query",
               lookup_ns, lookup_ns / all_ns, hits, keys.size());
 }
 

@@ -99,7 +99,7 @@ class Table {
     size_t found = 0;
     Add(name + ", insertion", backend, keys_.size(),
         Nanoseconds(Time::kThread, [&] { filter.Insert(keys_); }));
-    Add(name + ", lookup", backend, kQueries,
+    Add(name + ", query", backend, kQueries,
         Nanoseconds(Time::kThread, [&] { found = filter.Contains(queries_, Bitmap(words)); }));
     const size_t want = found_.try_emplace(name, found).first->second;
     return found == want && filter.Count(keys_) == keys_.size();

@@ -108,9 +108,9 @@ class Table {
         {.bytes = bytes, .hash = SpecOf(kHashKinds[kind]), .memory = {.resource = &arena_}});
     std::vector<uint64_t> words(BitmapWords(kQueries));
     Add(size + "insertion in bulk", kind, num_keys, [&] { filter.Insert(keys); });
-    Add(size + "lookup in bulk", kind, kQueries,
+    Add(size + "bulk query", kind, kQueries,
         [&] { sink_ += filter.Contains(queries, Bitmap(words)); });
-    Add(size + "lookup of one key a call", kind, kQueries, [&] {
+    Add(size + "query, one key per call", kind, kQueries, [&] {
       uint64_t found = 0;
       for (const uint64_t key : queries) found += filter.Contains(key);
       sink_ += found;

@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   }
   constexpr uint64_t kNeeded = tamis::bench::kBits / 8 + (uint64_t{2} << 30);
   if (tamis::PhysicalMemory() < kNeeded) {
-    std::printf("skipped: %.1f GiB of memory, and %.1f are needed\n",
+    std::printf("skipped: the machine has %.1f GiB of memory, and %.1f are needed\n",
                 static_cast<double>(tamis::PhysicalMemory()) / 0x1p30,
                 static_cast<double>(kNeeded) / 0x1p30);
     return 77;

@@ -203,8 +203,8 @@ class Swaps {
                 MiB(resident_before));
     std::printf("%.1f at most from there on, %.1f in the end.\n", MiB(PeakResident()),
                 MiB(Resident()));
-    if (missed != 0) std::printf("A KEY THAT IS IN WAS MISSED\n");
-    if (!one_is_left) std::printf("NOT ONE FILTER IS LEFT\n");
+    if (missed != 0) std::printf("A PRESENT KEY WAS MISSED\n");
+    if (!one_is_left) std::printf("NOT EXACTLY ONE FILTER IS LEFT\n");
     return missed == 0 && one_is_left;
   }
 

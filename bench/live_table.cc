@@ -220,9 +220,9 @@ bool BloomTables(const char* name, uint64_t num_keys, uint64_t rounds) {
                                     [&](const std::atomic<bool>&) { filter.Insert(fresh); });
     if (beside != 0) lookups.Add("concurrent, beside a writer", beside);
   }
-  lookups.Print(detail::StrCat(name, " of ", num_keys, " keys, lookup"));
+  lookups.Print(detail::StrCat(name, " of ", num_keys, " keys, query"));
   insertions.Print(detail::StrCat(name, " of ", num_keys, " keys, insertion"));
-  std::printf("Of the keys inserted %.2f%% changed no word.\n\n",
+  std::printf("%.2f%% of the inserted keys changed no word.\n\n",
               100 * skipped / static_cast<double>(rounds));
   return all_found;
 }
@@ -259,9 +259,9 @@ bool CuckooTables(uint64_t num_keys, uint64_t rounds) {
     if (beside != 0) lookups.Add("concurrent, beside a writer", beside);
   }
   const std::string name = detail::StrCat("cuckoo", kBits, " of ", num_keys, " keys");
-  lookups.Print(name + ", lookup");
+  lookups.Print(name + ", query");
   insertions.Print(name + ", insertion");
-  std::printf("Looked again for %llu keys, %llu times under a lock.\n\n",
+  std::printf("Queried %llu keys again, %llu of them under a lock.\n\n",
               static_cast<unsigned long long>(filter.repeated_looks()),
               static_cast<unsigned long long>(filter.locked_looks()));
   return all_found;
@@ -273,7 +273,7 @@ bool Run(uint64_t num_keys, uint64_t rounds) {
   all_found &= CuckooTables<8>(num_keys, rounds);
   all_found &= CuckooTables<12>(num_keys, rounds);
   all_found &= CuckooTables<16>(num_keys, rounds);
-  if (!all_found) std::printf("A KEY THAT IS IN WAS MISSED\n");
+  if (!all_found) std::printf("A PRESENT KEY WAS MISSED\n");
   return all_found;
 }
 

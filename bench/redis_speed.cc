@@ -255,7 +255,7 @@ class Speed {
       strict_us.push_back(UsPerKey(few.size(), [&] { strict.Contains(few, Bitmap(bits)); }));
     }
     std::printf(
-        "| keys | who refreshes | local ns/key | near cache, %lld ms stale | share of its speed | "
+        "| keys | refreshed by | local ns/key | near cache, %lld ms stale | share of its speed | "
         "longest call of %zu keys, ms | strict ns/key, %zu keys a call |\n"
         "|---:|---|---:|---:|---:|---:|---:|\n",
         static_cast<long long>(kStaleness.count()), asked.size(), few.size());
@@ -290,7 +290,7 @@ class Speed {
     Other other(servers_);
     const SplitBlockBloomFilter local = filter_.Pull();
     std::printf(
-        "| keys | what is pushed | pushes/s | another client's GET: median ms | p99 | longest |\n"
+        "| keys | pushed | pushes/s | another client's GET: median ms | p99 | longest |\n"
         "|---:|---|---:|---:|---:|---:|\n");
     const auto row = [&](const char* name, double pushes, const std::vector<double>& waits) {
       std::printf("| %llu | %s | %.2f | %.2f | %.2f | %.1f |\n",
@@ -305,7 +305,7 @@ class Speed {
     };
     const redis::ServerOptions usual;
     for (const Way& way :
-         {Way{"a filter, paced as by default", usual.idle_share, usual.max_bytes_in_flight},
+         {Way{"a filter, default pauses", usual.idle_share, usual.max_bytes_in_flight},
           Way{"idle_share 0.2", 0.2, usual.max_bytes_in_flight},
           Way{"idle_share 0", 0, usual.max_bytes_in_flight},
           Way{"idle_share 0, 1 GiB in flight", 0, uint64_t{1} << 30}}) {
@@ -342,7 +342,7 @@ class Speed {
                      {.grace = std::chrono::milliseconds(0)});
     });
     std::printf(
-        "| keys | rebuilt in, s | of which the source is read | keys/s |\n|---:|---:|---:|---:|\n"
+        "| keys | rebuilt in, s | of it reading the source | keys/s |\n|---:|---:|---:|---:|\n"
         "| %llu | %.3f | %.3f | %.3g |\n\n",
         static_cast<unsigned long long>(n), 1e-9 * ns, 1e-9 * source_ns,
         1e9 * static_cast<double>(n) / ns);
@@ -389,7 +389,7 @@ int Run(uint64_t keys, uint64_t batch, uint64_t large) {
   speed.Near();
   speed.Pushes();
   std::printf(
-      "| keys | call | keys in it | textbook us/key | tamis us/key | times as fast |\n"
+      "| keys | call | keys in the call | textbook us/key | tamis us/key | times as fast |\n"
       "|---:|---|---:|---:|---:|---:|\n");
   bool right = speed.Small(batch);
   right &= speed.Large(large);
@@ -402,7 +402,7 @@ int Run(uint64_t keys, uint64_t batch, uint64_t large) {
                   speed.filter().PlanRoute(operation, n).reason.c_str());
     }
   }
-  if (!right) std::printf("A KEY THAT IS IN WAS MISSED\n");
+  if (!right) std::printf("A PRESENT KEY WAS MISSED\n");
   return right ? 0 : 1;
 }
 

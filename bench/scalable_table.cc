@@ -53,7 +53,7 @@ bool PrintRow(const char* name, double fpr, double tightening, uint64_t num_keys
     ForEachBatch(in, want - in,
                  [&](const auto& keys) { refused += keys.size() - filter.Insert(keys); });
     if (refused > 0) {
-      std::printf("%-11s  %6.4f  %5.2f  does not go into 4 GiB\n", name, fpr, tightening);
+      std::printf("%-11s  %6.4f  %5.2f  does not fit into 4 GiB\n", name, fpr, tightening);
       return true;
     }
     in = want;

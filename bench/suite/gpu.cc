@@ -114,7 +114,7 @@ void Contestant::MakeKeys(uint64_t n, uint64_t first, uint64_t most) {
 
 void Contestant::RequireHits(const Case& c, uint64_t found, uint64_t n) {
   if (c.hit_percent == 0) fpr_ = static_cast<double>(found) / static_cast<double>(n);
-  if (c.hit_percent == 100 && found != n) throw std::runtime_error("a key that is in is not found");
+  if (c.hit_percent == 100 && found != n) throw std::runtime_error("a present key was not found");
 }
 
 double Contestant::Fill() {
@@ -442,7 +442,7 @@ std::optional<std::string> Disagreement(GpuDevice& device, const GpuPeerKind& ki
     peer->Contains(keys.data(), n, bytes.data(), stream);
   });
   if (inserted != n) return "not all keys went in";
-  if (device.CountBytes(bytes.data(), n) != n) return "a key that is in is not found";
+  if (device.CountBytes(bytes.data(), n) != n) return "a present key was not found";
   return std::nullopt;
 }
 

@@ -75,7 +75,7 @@ void PrintLatencies(const Results& results) {
 }
 
 void PrintRatios(const Results& results) {
-  std::printf("\nTimes that a row takes over another's: median of the repetitions [least most]\n");
+  std::printf("\nTime of a row over the time of another: median of the repetitions [least most]\n");
   for (const Ratio& ratio : Ratios(results.rows)) {
     const Case& to = ratio.to->point;
     std::printf("  %-100s %9.2f [%.2f %.2f] over %s, %s%s\n", ratio.row->name.c_str(), ratio.median,
@@ -152,7 +152,7 @@ int Run(CommandLine& line) {
   if (results.other_processors && IsBusy(*results.other_processors, results.processors)) {
     std::fprintf(stderr,
                  "other programs used %.2f of %u processors during this run, which makes figures "
-                 "worse: run it again while they rest\n",
+                 "worse: run it again while they are idle\n",
                  *results.other_processors, results.processors);
   }
   return results.refusals.empty() ? 0 : 1;

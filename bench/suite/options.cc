@@ -18,38 +18,39 @@ constexpr uint64_t kPresetKeys[] = {100'000, 1'000'000, 10'000'000, 100'000'000}
 
 const char kUsage[] =
     R"(usage: tamis-bench [options] [flags of Google Benchmark]
-Measures every filter, operation and backend at sizes that follow from the caches of this machine,
-beside the limits of the machine itself. Compare and draw the results with tamis-report.
+Measures every filter, operation and backend at sizes that depend on the caches of this machine,
+and the limits of the machine itself. Compare and draw the results with tamis-report.
 
   --quick             the main points, in less than 3 minutes (default: less than 15)
   --full              all combinations; hours where the last-level cache is large
-  --preset NAME       quick, default, full, or one of three that measure lookups and builds of
-                      integers in bulk, on two threads and one key a call, at numbers of keys, with
-                      ratios: peers, the default kind and fuse8 beside other libraries; kinds, all
-                      kinds of tamis; live, those that threads may change while others ask
-  --out FILE          write the results, a JSON file for tamis-report
-  --notes TEXT        what else readers of the results should know of this machine, such as
+  --preset NAME       quick, default, full, or one of three that compare kinds at numbers of keys,
+                      with ratios: bulk queries and builds of integers, also on two threads, and
+                      calls with one key. peers: the default kind, fuse8 and other libraries;
+                      kinds: all kinds of tamis; live: concurrent kinds beside the plain ones
+  --out FILE          write the results to a JSON file for tamis-report
+  --notes TEXT        a remark about this machine for readers of the results, such as
                       "laptop on its charger"; no names of people or hosts
-  --sizes NAMES       only these of L1,L2,LLC,memory,1MiB,64MiB,GPU (all sizes on a GPU);
-                      GPU_16MiB is one of that size there. While a GPU is measured, FILE.part has
+  --sizes NAMES       only these sizes: L1,L2,LLC,memory,1MiB,64MiB,GPU (all sizes on a GPU), or one
+                      size on a GPU, such as GPU_16MiB. While a GPU is measured, FILE.part contains
                       the sizes so far
-  --keys NUMBERS      filters for so many keys in place of sizes, such as 100000,10000000 (for the
-                      presets peers, kinds and live: 10^5 to 10^8 by tens, which takes 1.7 GiB)
-  --max-bytes SIZE    no filter larger than that, such as 64M or 1G
-  --calibrate FILE    measure nothing but what tamis::Engine goes by, for Calibration::Load; with
+  --keys NUMBERS      filters for these numbers of keys instead of sizes, such as 100000,10000000
+                      (default of the presets peers, kinds and live: 10^5, 10^6, 10^7 and 10^8,
+                      which takes 1.7 GiB)
+  --max-bytes SIZE    leave out larger filters; SIZE is a number such as 64M or 1G
+  --calibrate FILE    measure only the calibration of tamis::Engine, for Calibration::Load, with
                       filters up to --max-bytes
   --pin CPU           stay on one processor while one thread is measured
-  --help              this text, and the flags of Google Benchmark
+  --help              print this text and the flags of Google Benchmark
 
-Flags of Google Benchmark that mean something of their own here:
-  --benchmark_filter=REGEX       measure only what matches (or, with a leading "-", does not)
-  --benchmark_list_tests         print the names of all that would be measured
-  --benchmark_repetitions=N      so many, whatever the time (default: as many as fit, 3 to 11)
-  --benchmark_min_time=SECONDS   of one sample (default: 0.025 for --quick, else 0.05)
-  --benchmark_out=FILE           all samples in the form of --benchmark_out_format (json, csv)
-  --benchmark_format=FORMAT      json or csv: print all samples in place of the table
+Flags of Google Benchmark with a special meaning here:
+  --benchmark_filter=REGEX       measure only cases that match (with a leading "-": do not match)
+  --benchmark_list_tests         print the names of all selected cases
+  --benchmark_repetitions=N      a fixed number of repetitions (default: as time allows, 3 to 11)
+  --benchmark_min_time=SECONDS   time of one sample (default: 0.025 for --quick, otherwise 0.05)
+  --benchmark_out=FILE           write all samples in --benchmark_out_format (json, csv)
+  --benchmark_format=FORMAT      json or csv: print all samples instead of the table
 
-TAMIS_BACKEND=NAME measures one backend in place of all. Examples:
+TAMIS_BACKEND=NAME measures one backend instead of all. Examples:
   tamis-bench --quick --out a.json && tamis-report a.json -o a.html
   TAMIS_BACKEND=AVX2 tamis-bench --quick --out avx2.json && tamis-report a.json avx2.json -o b.html
   tamis-bench --benchmark_filter=/latency/

@@ -98,10 +98,10 @@ void Suite::ChooseSizes() {
                                     .physical_memory = results_.memory_bytes});
     if (results_.sizes.empty()) {
       throw std::runtime_error(
-          "filters for so many keys are too large for this machine or --max-bytes");
+          "filters for these numbers of keys are too large for this machine or --max-bytes");
     }
     if (results_.sizes.size() < options_.keys.size()) {
-      progress_.Say("some numbers of keys are left out, for their filters are too large");
+      progress_.Say("some numbers of keys are left out, because their filters are too large");
     }
     return;
   }
@@ -164,7 +164,7 @@ void Suite::OpenDevice() {
     if (missing.name == "CUDA") why = missing.reason;
   }
   for (auto& [name, value] : results_.context) {
-    if (name == "gpu") value += ", and none is measured: " + why;
+    if (name == "gpu") value += ", not measured: " + why;
   }
 }
 

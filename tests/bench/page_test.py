@@ -128,7 +128,7 @@ class Page(unittest.TestCase):
         self.click('input[name="machine"][value="server"]')
         self.assertEqual([name for name, _ in self.run_script(BARS)], ["laptop1 MiB"] * 2)
         self.click('button[aria-label="Filters: none"]')
-        self.assertIn("Nothing is chosen", self.run_script(text_of("bars")))
+        self.assertIn("Nothing selected", self.run_script(text_of("bars")))
 
     def test_what_has_no_rows_leads_to_what_has(self):
         self.browser.open(self.two)
@@ -179,7 +179,7 @@ class Page(unittest.TestCase):
     def test_an_address_of_somebody_else(self):
         self.browser.open(self.two,
                           "operation=%3Cscript%3E&machine=nobody&kind=&size=L9&x=y&hits=50")
-        self.assertIn("Nothing is chosen", self.run_script(text_of("bars")))
+        self.assertIn("Nothing selected", self.run_script(text_of("bars")))
         self.browser.open(self.two, "operation=%3Cscript%3E&size=L9&bits=7&theme=pink&%E0%A4%A=%")
         self.assertEqual(len(self.run_script(BARS)), 3)
 
@@ -328,7 +328,7 @@ class Page(unittest.TestCase):
         self.browser.scripts(False)
         self.browser.open(self.two)
         shown = self.run_script("document.getElementById('overview').innerText")
-        self.assertEqual(shown, "The overview needs a script; all below does not.")
+        self.assertEqual(shown, "The overview needs a script. The rest of the page does not.")
         self.assertIn("processors", self.run_script("document.body.innerText"))
 
     def test_a_gpu_alone(self):
@@ -359,7 +359,7 @@ class Page(unittest.TestCase):
         self.browser.open(page)
         self.choose("axis-size", "L2")
         self.choose("choice-measure", "share")
-        self.assertIn("no limit was measured", self.run_script(text_of("bars")))
+        self.assertIn("No limit was measured", self.run_script(text_of("bars")))
 
 
 if __name__ == "__main__":

@@ -247,10 +247,10 @@ class Output(Command):
         name = "split_block, L2 (1 MiB), 100 keys"
         # The maximum of all repetitions, not their median.
         self.assertIn(f"| {name} | alone | 500 ns | 1 us | 20 us | 6 ms |  |", out)
-        self.assertIn(f"| {name} | lookups of 16.8 M keys | 500 ns | 2.5 us | 20 us | 6 ms | 2.50 |",
+        self.assertIn(f"| {name} | queries of 16.8 M keys | 500 ns | 2.5 us | 20 us | 6 ms | 2.50 |",
                       out)
         self.assertIn(f"| {name} | insertions of 16.8 M keys | 500 ns | 1.5 us |", out)
-        self.assertIn("lookups of 16.8 M keys by another engine of 1 thread | 500 ns | 1.1 us", out)
+        self.assertIn("queries of 16.8 M keys by another engine of 1 thread | 500 ns | 1.1 us", out)
         # Together with older files, in any order.
         for files in ((new, old), (old, new)):
             status, out, err = self.run_command(*files, "--format", "markdown")

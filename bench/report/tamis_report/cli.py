@@ -7,7 +7,7 @@ import sys
 
 from . import compare, load, markdown, publish, rows_csv
 
-DESCRIPTION = """Compares and draws results of tamis-bench --out. Of several files, all are compared
+DESCRIPTION = """Compares and draws results of tamis-bench --out. Several files are each compared
 with the first. Exit status: 0 done, 1 a regression against --baseline, 2 bad usage or input."""
 
 EXAMPLES = """examples:
@@ -25,28 +25,29 @@ EXAMPLES = """examples:
 def parser():
     result = argparse.ArgumentParser(prog="tamis-report", description=DESCRIPTION, epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    result.add_argument("files", nargs="+", metavar="FILE", help="what tamis-bench --out wrote")
+    result.add_argument("files", nargs="+", metavar="FILE", help="a file of tamis-bench --out")
     result.add_argument("-o", "--output", metavar="FILE",
-                        help="where to write (default: standard output)")
+                        help="the file to write (default: standard output)")
     result.add_argument("--format", choices=["html", "markdown"],
                         help="default: html, or markdown if the output ends in .md")
     result.add_argument("--csv", metavar="FILE",
                         help="also write all measurements as a table of comma-separated values; a "
                         "page or Markdown is then written only if -o or --format is given")
     result.add_argument("--plots", metavar="FOLDER",
-                        help="also write each plot as a file of its own to this folder, for "
-                        "documents; of several files NAME-1.svg, NAME-2.svg ...")
+                        help="also write each plot as a separate file to this folder, for "
+                        "documents; for several files NAME-1.svg, NAME-2.svg ...")
     result.add_argument("--label", action="append", default=[],
-                        help="what to call a file; once for each (default: its name)")
+                        help="the label of a file; once for each file (default: its name)")
     result.add_argument("--check", action="store_true",
-                        help="only say whether the files may stand in bench/results: plausible, "
-                        "and without paths and names of hosts and users")
+                        help="only check whether the files may be added to bench/results: "
+                        "plausible, and without paths and names of hosts and users")
     result.add_argument("--baseline", action="append", default=[], metavar="FILE",
-                        help="report what is slower in the files than in this one, beyond the "
-                        "spread of both; once for each of several, and then slower in all files "
-                        "than in all of these; a page is then written only if -o is given")
+                        help="report rows that are slower in the files than in this file, beyond "
+                        "the spread of both; if repeated, rows that are slower in all files than "
+                        "in all baselines; a page is then written only if -o is given")
     result.add_argument("--tolerance", type=float, default=0.05, metavar="SHARE",
-                        help="what --baseline allows beside the spread (default: %(default)s)")
+                        help="difference that --baseline allows beyond the spread (default: "
+                        "%(default)s)")
     return result
 
 

@@ -9,9 +9,10 @@ from . import load, words
 # which the system rounds.
 SAME_SIZE = 0.01
 # Explains the figures beside a speed-up.
-LEGEND = ("Then the share of the limit, divided by that of the other machine: near 1 the limit "
-          "(the memory) makes the difference, far from 1 the code and how the processor runs it. "
-          "Filters of other sizes are compared by that alone.")
+LEGEND = ("Then the share of the limit, divided by that of the other machine. If it is near 1, the "
+          "limit (the memory) makes the difference. If it is far from 1, the code, or how the "
+          "processor runs it, makes the difference. Filters of other sizes are compared only by "
+          "this share.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +162,7 @@ def _times(comparisons):
     shares = [c.share for c in comparisons if c.share]
     if shares:
         mean = geometric_mean(share.middle for share in shares)
-        said.append("Measured by what each machine can do (share of the limit): "
+        said.append("By the share of each machine's own limit (share of the limit): "
                     f"{_counts(shares)}; {mean:.2f} times on average.")
     return said
 

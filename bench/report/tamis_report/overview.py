@@ -11,7 +11,8 @@ SCRIPTS = ["data", "axes", "elements", "looks", "bars", "scatter", "shares", "st
            "overview", "tables"]
 
 MARKUP = """<section id="overview" data-looks="{looks}" data-machines="{machines}">
-<noscript><p class="warning">The overview needs a script; all below does not.</p></noscript>
+<noscript><p class="warning">The overview needs a script. The rest of the page does not.</p>
+</noscript>
 <details id="controls" open><summary>What to compare</summary>
 <div id="sets"></div><div id="axes"></div></details>
 <p id="followed" role="status"></p>
@@ -19,13 +20,13 @@ MARKUP = """<section id="overview" data-looks="{looks}" data-machines="{machines
 <p id="point" class="verdict" aria-live="polite"></p><p><small id="better"></small></p>
 <div id="notes"></div><div id="bars"></div>
 <h2>Time against false positives</h2>
-<p>Every filter with about as many bits per key, at the same point. Nearer to the lower left is
-better: faster, and fewer false positives. Hollow marks are other libraries.</p>
+<p>Every filter with about the same number of bits per key, at the same point. Nearer to the lower
+left is better: faster, and fewer false positives. Hollow marks are other libraries.</p>
 <div id="scatter-bits"></div><div id="scatter"></div>
 <h2>Share of each machine's own limit</h2>
-<p><small>Keys per second over the random reads of memory per second that the machine does in the
-same run, at each size of the filter; the line is the limit. Small shares in L1 are no fault: there
-the arithmetic is what takes the time.</small></p>
+<p><small>Keys per second, divided by the machine's random memory reads per second in the same run,
+at each size of the filter. The line is the limit. Small shares in L1 are normal: there the
+arithmetic takes the time.</small></p>
 <div id="shares"></div>
 <p><a id="download" download="tamis-bench.csv">All measurements as CSV</a></p>
 <pre id="csv" hidden>{csv}</pre>

@@ -206,8 +206,8 @@ def _details(results):
     """Returns (heading, identifier, parts) of the sections below the overview."""
     machines = ("Machines", "machines", _machines(results))
     if len(results) > MOST_IN_DETAIL:
-        machines[2].append(f"<p>A page of {MOST_IN_DETAIL} machines or fewer has their tables, "
-                           "plots and all measurements, too.</p>")
+        machines[2].append(f"<p>A page of {MOST_IN_DETAIL} machines or fewer also has their "
+                           "tables, plots and all measurements.</p>")
         return [machines]
     side = [("Side by side", "side", _side_by_side_machines(results))] if len(results) > 1 else []
     latency = ([("Latency", "latency", _latency(results))]

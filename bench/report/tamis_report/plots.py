@@ -229,7 +229,7 @@ def lookup_times(results):
             _log_ticks(axis)
             axis.set_title(one.label)
             axis.set_ylabel("ns per key")
-        return _svgs(axes, "Time of a lookup by size of the filter")
+        return _svgs(axes, "Time of a query by size of the filter")
 
 
 def _ratio_axis(axis):
@@ -279,20 +279,20 @@ def speedups(first, other, comparisons):
         return _svg(axis.figure, f"Speed-up of {other.label} against {first.label}")
 
 
-_LIMIT = ("One thread, integers, half of the queries hits. Dashed: random cache lines that this "
-          "machine reads in the same memory.")
+_LIMIT = ("One thread, integers, half of the queries hits. Dashed line: random cache lines that "
+          "this machine reads in the same memory.")
 _PEERS = "Other libraries have open marks and dotted lines."
 
 # Name, caption and function. The function takes the results (and whether the scale is logarithmic)
 # and returns a drawing for each file, one for all, or none.
 GALLERY = [
-    ("backends", f"Lookups by backend. {_LIMIT}", by_backend),
-    ("lookups", f"Lookups by filter, default backend. {_LIMIT} {_PEERS}", lookups),
+    ("backends", f"Queries by backend. {_LIMIT}", by_backend),
+    ("lookups", f"Queries by filter, default backend. {_LIMIT} {_PEERS}", lookups),
     ("builds", "Building by filter, default backend, one thread. A build that orders its keys "
-     f"first can pass the limit. {_PEERS}", builds),
+     f"first can exceed the limit. {_PEERS}", builds),
     ("threads", "Scaling with threads, default backend.", scaling),
     ("accuracy", f"False positives: measured over theory. {_PEERS}", accuracy),
-    ("lookup_times", "Time of a lookup on one thread: in batches, and one key a call.",
+    ("lookup_times", "Time of a query on one thread: in batches, and one key per call.",
      lookup_times),
 ]
 

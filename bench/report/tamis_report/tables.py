@@ -162,19 +162,19 @@ def limit_rows(results):
 
 LATENCY_HEAD = ["one small call", "beside", "p50", "p99", "p99.9", "max", "p99 / alone"]
 LATENCY_NOTE = (
-    "One thread makes small calls without a pause, by an engine with a thread for each processor, "
-    "while another makes the largest ones. Each call is timed from the end of the one before, with "
-    "one reading of the clock. p50, p99 and p99.9 are percentiles (nearest rank) of the calls of a "
-    "repetition, in the median of the repetitions; max is the longest call of all repetitions. "
-    "Where the largest call has as many threads as there are processors, small calls on a further "
-    "thread can wait for the turns that the system gives each: that is in max and p99.9, "
-    "and few of many short calls meet it.")
+    "One thread makes small calls without a pause, with an engine that has a thread for each "
+    "processor. Another thread makes the largest calls. Each call is timed from the end of the "
+    "previous one, including one reading of the clock. p50, p99 and p99.9 are percentiles (nearest "
+    "rank) of the calls of a repetition, as medians over the repetitions. max is the longest call "
+    "of all repetitions. If the largest call has as many threads as there are processors, the "
+    "thread with small calls may wait for its turn. Max and p99.9 show this wait, but only a few "
+    "of many short calls have it.")
 
 
 def _beside_text(latency):
     if latency["beside"] == "nothing":
         return "alone"
-    what = "insertions" if latency["beside"] == "insert" else "lookups"
+    what = "insertions" if latency["beside"] == "insert" else "queries"
     text = f"{what} of {count_text(latency['large_keys'])} keys"
     if latency["beside"] == "contains_apart":
         number = latency["large_threads"]

@@ -1,16 +1,16 @@
 // The axes, and the choice of a point on them. A row is a point on all axes.
 
 const OPERATIONS = {
-  contains: "lookups in batches, answers as a bitmap",
-  contains_bytes: "lookups in batches, answers as bytes",
-  select: "lookups in batches, answers as indices",
-  one_key: "lookups, one key a call",
-  engine_contains: "lookups through an Engine",
-  contains_beside_writer: "lookups while another thread writes",
+  contains: "queries in batches, answers as a bitmap",
+  contains_bytes: "queries in batches, answers as bytes",
+  select: "queries in batches, answers as indices",
+  one_key: "queries, one key per call",
+  engine_contains: "queries through an Engine",
+  contains_beside_writer: "queries while another thread writes",
   insert: "inserts into a nearly full filter",
   build: "builds from nothing, in batches",
-  build_one_key: "builds, one key a call",
-  build_if_absent: "builds that say which keys are new",
+  build_one_key: "builds, one key per call",
+  build_if_absent: "builds that return which keys are new",
   erase: "erasures from a full filter",
 };
 const KEYS = {

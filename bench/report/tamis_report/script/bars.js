@@ -8,7 +8,7 @@ const SHOWN = {
     text: (row) => `${round(1e3 / row.ns_per_key)} M keys/s`,
     detail: (row, best) => `${round(row.ns_per_key)} ns, ${best === row ? "the fastest"
       : `${wholePercent(best.ns_per_key / row.ns_per_key)} of the fastest`}`,
-    better: "A bar is keys per second: longer is faster. Beside it nanoseconds per key.",
+    better: "A bar shows keys per second: longer is faster. Nanoseconds per key are beside it.",
   },
   time: {
     value: (row) => row.ns_per_key,
@@ -16,7 +16,7 @@ const SHOWN = {
     text: (row) => `${round(row.ns_per_key)} ns`,
     detail: (row, best) => best === row ? "the fastest"
       : `${round(row.ns_per_key / best.ns_per_key)} times the fastest`,
-    better: "A bar is nanoseconds per key: shorter is faster.",
+    better: "A bar shows nanoseconds per key: shorter is faster.",
   },
   share: {
     value: (row) => row.share_of_limit,
@@ -25,9 +25,9 @@ const SHOWN = {
     detail: (row) => `of ${row.limit_per_second === null ? "its limit"
       : `${countText(row.limit_per_second)} random reads/s`}; ` +
       `${round(1e3 / row.ns_per_key)} M keys/s`,
-    better: "A bar is keys per second over the random reads of memory per second that the same " +
-      "machine does in the same run; the line is that limit. Longer is nearer to what the " +
-      "machine can do. Builds that order their keys first can pass it.",
+    better: "A bar shows keys per second, divided by the random memory reads per second of the " +
+      "same machine in the same run. The line is this limit. A longer bar is nearer to the limit. " +
+      "Builds that order their keys first can exceed it.",
   },
 };
 
@@ -63,7 +63,7 @@ function drawBars(place, rows, state, looks, facts) {
   const drawn = rows.filter((row) => shown.value(row) !== null);
   if (drawn.length === 0) {
     place.replaceChildren(element("p", { class: "none" }, rows.length === 0
-      ? "Nothing is chosen that was measured like this." : "Of this no limit was measured."));
+      ? "Nothing selected was measured at this point." : "No limit was measured for this."));
     return;
   }
   const longest = longestOf(drawn, shown, state.measure === "share" ? 1 : 0);

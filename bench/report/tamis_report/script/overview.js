@@ -34,7 +34,7 @@ function startOverview() {
       said.push(`filters: ${state.kind.join(", ")}`);
     }
     place("followed").textContent = said.length === 0 ? ""
-      : `Nothing was measured at that point, so these were changed, too: ${said.join("; ")}.`;
+      : `Nothing was measured at that point, so these were also changed: ${said.join("; ")}.`;
   }
 
   function change(changes, axis) {
@@ -86,20 +86,20 @@ function startOverview() {
       const bytes = shown.filter((row) => row.kind === kind).map((row) => row.filter_bytes);
       if (most(bytes) > 1.01 * least(bytes)) {
         said.push("Filters of this class differ in size between machines " +
-          `(${kind}: ${rangeText(bytes, bytesText)}), so times tell nothing of who is faster: ` +
-          "look at the share of each machine's own limit, or measure with --keys, which has the " +
+          `(${kind}: ${rangeText(bytes, bytesText)}), so their times cannot be compared: ` +
+          "use the share of each machine's own limit, or measure with --keys, which has the " +
           "same sizes everywhere.");
         break;
       }
     }
     const absent = state.machine.filter((name) => !shown.some((row) => row.machine === name));
     if (shown.length > 0 && absent.length > 0) {
-      said.push(`Of what is chosen, nothing was measured at this point on ${absent.join(", ")}.`);
+      said.push(`Of the selection, nothing was measured at this point on ${absent.join(", ")}.`);
     }
     const modes = unique(shown.map((row) => row.mode));
     if (modes.length > 1) {
-      said.push(`Runs of several lengths stand beside each other (${modes.join(", ")}): shorter ` +
-        "ones have fewer samples.");
+      said.push(`The runs have different lengths (${modes.join(", ")}): shorter runs have fewer ` +
+        "samples.");
     }
     return said;
   }

@@ -72,7 +72,7 @@ function drawScatter(place, rows, state, looks) {
   const drawn = rows.filter((row) => hasBits(row, state.bits) && row.fpr > 0);
   if (drawn.length === 0) {
     place.replaceChildren(element("p", { class: "none" },
-      "Nothing with so many bits per key was measured like this."));
+      "No filter with this number of bits per key was measured at this point."));
     return;
   }
   const rates = drawn.map((row) => Math.log10(row.fpr));

@@ -4,7 +4,7 @@ function drawShares(place, rows, state, looks, sizes) {
   const shown = SHOWN.share;
   const drawn = rows.filter((row) => row.share_of_limit !== null);
   if (drawn.length === 0) {
-    place.replaceChildren(element("p", { class: "none" }, "Of this no limit was measured."));
+    place.replaceChildren(element("p", { class: "none" }, "No limit was measured for this."));
     return;
   }
   const longest = longestOf(drawn, shown, 1);
