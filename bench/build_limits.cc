@@ -1,4 +1,4 @@
-// Compares a build of billions of keys and bulk lookups in the filter with the limits of the
+// Compares a build of billions of keys and bulk queries in the filter with the limits of the
 // machine: random lines, and reading from end to end. The limits are measured in the same memory
 // right after.
 //

@@ -47,7 +47,7 @@ __global__ void QueriesKernel(uint64_t* keys, uint64_t n, uint64_t inserted, uin
   keys[i] = Mix(hit ? __umul64hi(Mix(random), inserted) : (uint64_t{1} << 48) + i);
 }
 
-// A sector is two loads of 16 bytes, as in lookups. Its index is computed, so that nothing else is
+// A sector is two loads of 16 bytes, as in queries. Its index is computed, so that nothing else is
 // read.
 template <int kPerThread>
 __global__ void __launch_bounds__(kBlock)

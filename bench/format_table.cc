@@ -1,4 +1,4 @@
-// Measures bulk insertion and lookup of integer keys in filters of other libraries, with each
+// Measures bulk insertion and queries of integer keys in filters of other libraries, with each
 // backend that runs here.
 //
 // Usage: tamis_format_table [PASSES [KEYS]]   by default 11, and filters of 10^5 and 10^7 keys

@@ -5,7 +5,7 @@
 //
 // A round has a separate filter for each line. Half of its keys are inserted (Bloom, 12 bits per
 // key), or 95% of its slots are used (cuckoo; insertions begin at 85%). The lines take turns.
-// "beside a writer" counts only lookups while another thread inserts the other half in one call
+// "beside a writer" counts only queries while another thread inserts the other half in one call
 // (Bloom), or erases keys and inserts them again (cuckoo). Two threads insert half of the keys
 // each, or as many different keys each as one thread does. The time is per key that both have
 // inserted. Exit status: 0 if no present key was missed, otherwise 1; 2 for bad arguments.

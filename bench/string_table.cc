@@ -1,5 +1,5 @@
-// Compares lookups of strings with the simple loop: XXH3_64bits of each string, inlined, then the
-// bulk lookup of ready hashes in the same filter.
+// Compares queries of strings with the simple loop: XXH3_64bits of each string, inlined, then the
+// bulk query of ready hashes in the same filter.
 //
 // Usage: tamis_string_table [PASSES]   by default 11
 // The filter is for 100,000 keys, and half of the queries are in it. Lengths are spread evenly from

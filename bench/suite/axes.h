@@ -64,7 +64,7 @@ constexpr bool IsLookup(Operation operation) {
          operation == Operation::kEngineContains || operation == Operation::kContainsBesideWriter;
 }
 
-// Returns whether `backend` is a GPU. An Engine passes only lookups to a GPU.
+// Returns whether `backend` is a GPU. An Engine passes only queries to a GPU.
 bool IsAccelerator(const Backend* backend) noexcept;
 
 // A point on all axes except the kind of filter, the size and the huge pages. All cases of a
@@ -73,9 +73,9 @@ struct Case {
   Operation operation = Operation::kContains;
   const Backend* backend = nullptr;  // nullptr for peers
   unsigned threads = 1;
-  int hit_percent = 50;  // for lookups
+  int hit_percent = 50;  // for queries
   KeyType form = KeyType::kU64;
-  // Number of keys per call, for batches of lookups of integers. 0: a whole pass.
+  // Number of keys per call, for batches of queries of integers. 0: a whole pass.
   uint32_t call_keys = 0;
 
   // One thread is timed by its own clock, which stands still while other threads use the processor.

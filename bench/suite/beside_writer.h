@@ -1,4 +1,4 @@
-// Lookups while another thread changes the filter.
+// Queries while another thread changes the filter.
 #ifndef TAMIS_BENCH_SUITE_BESIDE_WRITER_H_
 #define TAMIS_BENCH_SUITE_BESIDE_WRITER_H_
 

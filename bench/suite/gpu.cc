@@ -79,7 +79,7 @@ class Contestant {
   virtual void Erase(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
   // Throws if one of the last changes of passes 0 to `passes` - 1 failed for a key.
   virtual void RequireAll(uint64_t passes) = 0;
-  // Returns the seconds that a lookup takes, and sets `*n` to its number of keys.
+  // Returns the seconds that a batch of queries takes, and sets `*n` to its number of keys.
   virtual double Lookup(const Case& c, uint64_t* n) = 0;
 
   // Writes `n` keys of the sequence, from `first` on. After `most` keys it begins again at `first`.

@@ -1,6 +1,6 @@
 // The binary fuse filter of xor_singleheader with 8-bit fingerprints. It is smaller than a Bloom
 // filter of the same rate. It is built once from all keys and cannot change after that. It has no
-// bulk lookup.
+// bulk query.
 #include <binaryfusefilter.h>
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class CaseList {
 using enum Operation;
 
 // Adds cases that vary one axis at a time. `deep`: all operations on all backends. A quick run has
-// only lookups there.
+// only queries there.
 void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
   const Case base{.backend = input.backends[0]};
   for (const Operation operation : {kContains, kSelect, kOneKey, kInsert, kErase}) {

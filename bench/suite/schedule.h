@@ -64,7 +64,7 @@ std::vector<unsigned> ThreadCounts(unsigned processors);
 // Returns the contenders of a run at one size. Quick and default runs vary one axis at a time
 // around one point: one thread, half of the queries hits, integers, huge pages, the default
 // backend. A full run measures combinations. At fixed sizes all three measure only the first kind,
-// at few points. Runs that compare speeds measure bulk lookups and builds of integers, also on two
+// at few points. Runs that compare speeds measure bulk queries and builds of integers, also on two
 // threads, and calls of one key. Leaves out contenders without a case, and in mode kLive kinds
 // without a concurrent counterpart. Throws std::invalid_argument if the filter is not a valid
 // regular expression.

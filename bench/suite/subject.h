@@ -41,7 +41,7 @@ struct Way {
   unsigned threads = 1;
   bool one_key = false;    // insertion of integers on one thread: one key per call
   bool if_absent = false;  // insertion of integers on one thread: by InsertIfAbsent
-  uint32_t call_keys = 0;  // for lookups of integers; 0: all in one call
+  uint32_t call_keys = 0;  // for queries of integers; 0: all in one call
 };
 
 class Subject {

@@ -64,7 +64,7 @@ class Suite {
   void Turn(Turns& turns, const Contender& contender, bool first);
   void MeasureBuilds(Turns& turns, const Contender& contender);
   void MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first);
-  // Returns how the answers to a lookup are wrong compared with `portable`, or nothing if they are
+  // Returns how the answers to a query are wrong compared with `portable`, or nothing if they are
   // right.
   std::optional<std::string> WrongAnswers(Turns& turns, const Contender& contender, const Case& c,
                                           const AskedKeys& asked) const;
