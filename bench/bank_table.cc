@@ -1,5 +1,5 @@
-// Queries one key in many filters: in a bank, in the same filters one by one, and in a layout of
-// another system that stores block j of all filters side by side.
+// Queries one key in many filters: in a bank, in the same filters one by one, and in the layout of
+// another system. That layout stores block j of all filters side by side.
 //
 // Usage: tamis_bank_table [COLUMNS [KEYS]]   by default 1,000 filters of 100,000 keys each, at 1%
 // No key is queried twice. Everything runs on one thread, except the last lines, which use all
@@ -32,7 +32,7 @@ namespace {
 constexpr size_t kQueries = 1 << 14;
 constexpr size_t kFewQueries = 1000;
 constexpr int kRounds = 9;
-constexpr size_t kShare = 64;  // the slow methods query one key in so many
+constexpr size_t kShare = 64;  // the slow methods query one of this many keys
 
 std::vector<uint64_t> Keys(uint64_t first, uint64_t n) {
   std::vector<uint64_t> keys(n);

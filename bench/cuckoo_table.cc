@@ -7,6 +7,7 @@
 //                                           ten million keys and a hundred million others
 //        tamis_cuckoo_table latency [MAX_KEYS]   of one insertion into a filter that stays full to
 //                                           its capacity, for 10^5, 10^6 and 10^7 keys
+//
 // Exit status: 0 if all filters held their capacity, no insertion failed, no key was missed, and
 // every rate is within 5% of the predicted one. 1 if not. 2 for bad arguments.
 #include <algorithm>

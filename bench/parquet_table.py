@@ -1,16 +1,19 @@
-"""tamis parquet against DuckDB and pyarrow, on files made here: needs pyarrow, numpy and duckdb.
+"""Compares tamis parquet with DuckDB and pyarrow, on generated files.
+
+Needs pyarrow, numpy, duckdb, and `tamis` built with Arrow (TAMIS_PYARROW).
 
 Usage: parquet_table.py [--tamis PATH] [--folder DIR] [--scale S] [pairs] [lake] [add]
 
-pairs  1,000 row groups of 100,000 distinct values and a list of a million keys, half of which are
-       there: which row group may have which key?
-lake   200 files of a million rows, their keys in no order, and a list of 1,000 keys that occur in 4
-       of the files: what DuckDB reads, and how long it takes, alone and after `tamis parquet prune`.
-add    filters for a file of a GiB.
+pairs  1,000 row groups of 100,000 distinct values, and a list of a million keys. The files contain
+       half of these keys. Finds for each row group the keys that it may contain.
+lake   200 files of a million rows with unordered keys, and a list of 1,000 keys from 4 of the
+       files. Measures the bytes that DuckDB reads and its time, alone and after
+       `tamis parquet prune`.
+add    adds filters to a file of a GiB.
 
---scale 0.1 takes a tenth of the files and row groups. Nothing of a file is in memory when it is
-read, unless "warm" is said; bytes are those that the disk gave. `tamis` has to be built with Arrow
-(TAMIS_PYARROW). The folder, by default one of its own, needs 12 GB and is left as it was.
+--scale 0.1 uses a tenth of the files and row groups. Files are not in memory when they are read,
+except in rows with "warm". Bytes are those read from disk. The folder, by default a temporary one,
+needs 12 GB and is left as it was.
 """
 
 import argparse
@@ -30,7 +33,7 @@ import pyarrow.parquet as pq
 
 
 def keys_at(first, count):
-    """Integers of 63 bits in no order: splitmix64 of first, first + 1 ..."""
+    """Returns unordered integers of 63 bits: splitmix64 of first, first + 1 ..."""
     with np.errstate(over="ignore"):
         z = (np.arange(first, first + count, dtype=np.uint64) + np.uint64(1)) * np.uint64(
             0x9E3779B97F4A7C15
@@ -47,7 +50,7 @@ def write_file(path, first, rows, rows_in_group):
 
 
 def forget(paths):
-    """Drops what the system has of the files in memory."""
+    """Drops the files from the page cache."""
     for path in paths:
         fd = os.open(path, os.O_RDONLY)
         os.fsync(fd)
@@ -56,7 +59,7 @@ def forget(paths):
 
 
 def run(command, **kwargs):
-    """Runs it; its output, seconds, and bytes read from disk."""
+    """Runs a command. Returns its output, its seconds, and the bytes that it read from disk."""
     start = time.perf_counter()
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen([str(c) for c in command], stdout=out, **kwargs)
@@ -70,8 +73,8 @@ def run(command, **kwargs):
 
 
 def peak_memory(command):
-    """Runs it, and looks at its memory every few milliseconds: the most there was, in bytes. (What
-    wait4 says is that of this process, if it has more when it forks.)"""
+    """Runs a command. Returns its peak memory in bytes, sampled every few milliseconds. (wait4
+    reports the memory of this process, if that is larger at the fork.)"""
     peak = 0
     process = subprocess.Popen([str(c) for c in command])
     while process.poll() is None:
@@ -83,7 +86,7 @@ def peak_memory(command):
 
 
 def run_python(code, *arguments):
-    """The same, in a process of its own, so that its reading is counted."""
+    """Runs Python code in a separate process, so that the bytes it reads are counted."""
     return run([sys.executable, "-c", code, *arguments])
 
 
@@ -237,7 +240,7 @@ def add(tamis, folder, scale):
         for _ in range(0, size - footer, 1 << 24):
             n = min(1 << 24, size - footer - before.tell())
             same &= before.read(n) == after.read(n)
-    print(f"  {new.stat().st_size - size:,} bytes added, those before the footer equal: {same}")
+    print(f"  {new.stat().st_size - size:,} bytes added; bytes before the footer equal: {same}")
     start = time.perf_counter()
     new.write_bytes(old.read_bytes())
     say("the file copied, warm", time.perf_counter() - start)
