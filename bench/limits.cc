@@ -43,8 +43,8 @@ struct Method {
   uint64_t (*read)(const std::byte* memory, const uint64_t* offsets, size_t n);
 };
 
-// The locality of __builtin_prefetch: 3 is T0, the first-level cache; 2 is T1, the second-level
-// one.
+// The locality argument of __builtin_prefetch: 3 is T0, the first-level cache, and 2 is T1, the
+// second-level cache.
 constexpr Method kMethods[] = {
     {"no prefetch", ReadLines<0, 3>},   {"T0, 16 ahead", ReadLines<16, 3>},
     {"T0, 32 ahead", ReadLines<32, 3>}, {"T0, 64 ahead", ReadLines<64, 3>},

@@ -1,16 +1,16 @@
-// Stated and measured false-positive rates of filters that are sized by capacity and rate, from 16
-// to ten million keys and from 1e-2 to 1e-9: for each kind a table in Markdown. A cell is the
-// measured rate divided by the stated one, and the bits a key that the filter takes. A static kind
-// has one rate, which is below the requested rate.
+// Prints a table in Markdown for each kind, with stated and measured false-positive rates of
+// filters that are sized by capacity and rate: from 16 to ten million keys and from 1e-2 to 1e-9. A
+// cell is the measured rate divided by the stated one, and the bits per key of the filter. A static
+// kind has one rate, which is below the requested rate.
 //
 // Usage: tamis_rate_grid [SECONDS [KIND...]], by default 20 seconds for each cell at most and all
 // kinds.
 //
-// A cell counts if at least 400 false positives were seen. Its stated rate, which is the rate by
-// the formulas of sizing.h when the filter is full, must then differ from the measured one by 10%
-// and three standard deviations at most. A cell with fewer says "computed": its rate is too low to
-// be measured in the time. Small filters are averaged over up to 20,000 seeds of the hash, because
-// a few of them, with many keys in one block, have most of the false positives.
+// A cell counts if at least 400 false positives were seen. Its stated rate is the rate by the
+// formulas of sizing.h when the filter is full. It may then differ from the measured rate by at
+// most 10% and three standard deviations. A cell with fewer false positives shows "computed": its
+// rate is too low to be measured in the time. Small filters are averaged over up to 20,000 seeds of
+// the hash, because a few of them, with many keys in one block, have most of the false positives.
 //
 // Exit status: 0 if all cells that count agree, no filter missed a key, and no filter states a
 // higher rate than was requested. 1 otherwise. 2 for bad arguments.
@@ -120,7 +120,7 @@ bool PrintCell(FilterKind kind, uint64_t num_keys, double fpr, double seconds) {
   std::printf(" %s, %.1f |", counts ? FixedText(measured / cell.stated, 2).c_str() : "computed",
               8 * static_cast<double>(cell.bytes) / static_cast<double>(num_keys));
   if (!good) {
-    std::fprintf(stderr, "%s, %llu keys, asked %g: stated %g, measured %g, missed %llu\n",
+    std::fprintf(stderr, "%s, %llu keys, requested %g: stated %g, measured %g, missed %llu\n",
                  FilterKindName(kind), static_cast<unsigned long long>(num_keys), fpr, cell.stated,
                  measured, static_cast<unsigned long long>(cell.missed));
   }

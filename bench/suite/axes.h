@@ -52,10 +52,10 @@ constexpr size_t ColumnLength(KeyType form) {
   }
 }
 
-// "contains", "contains_bytes", "select", "one_key", "engine_contains", "contains_beside_writer",
-// "insert", "build", "build_one_key", "build_if_absent", "erase".
+// Returns "contains", "contains_bytes", "select", "one_key", "engine_contains",
+// "contains_beside_writer", "insert", "build", "build_one_key", "build_if_absent" or "erase".
 std::string_view OperationName(Operation operation) noexcept;
-// "u64", "string16", "url", "column16" ...
+// Returns "u64", "string16", "url", "column16" ...
 std::string_view KeyTypeName(KeyType form) noexcept;
 
 constexpr bool IsLookup(Operation operation) {

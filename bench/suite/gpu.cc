@@ -50,7 +50,7 @@ struct Limits {
   double copy_ns = 0;  // per key to the device
 };
 
-// A filter of one size on the device, filled, and its rows.
+// A filled filter of one size on the device, and its rows.
 class Contestant {
  public:
   Contestant(GpuDevice& device, const GpuSchedule& schedule, const Batch& batch, const char* kind,
@@ -77,7 +77,7 @@ class Contestant {
   virtual void Clear(cudaStream_t stream) = 0;
   virtual void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
   virtual void Erase(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
-  // Throws if one of the last changes of passes 0 to `passes` - 1 failed for a key.
+  // Throws if the last change of any of the passes 0 to `passes` - 1 failed for a key.
   virtual void RequireAll(uint64_t passes) = 0;
   // Returns the seconds that a batch of queries takes, and sets `*n` to its number of keys.
   virtual double Lookup(const Case& c, uint64_t* n) = 0;

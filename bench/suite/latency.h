@@ -25,7 +25,7 @@ enum class Beside : uint8_t {
   kContainsApart  // kContains on a separate engine, with one thread fewer
 };
 
-// "nothing", "contains", "insert", "contains_apart".
+// Returns "nothing", "contains", "insert" or "contains_apart".
 std::string_view BesideName(Beside beside) noexcept;
 
 // Small calls of `call_keys` keys, half of them hits, into one filter of the default kind.

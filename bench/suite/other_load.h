@@ -1,4 +1,4 @@
-// How busy other programs keep the machine during a run.
+// Measures how busy other programs keep the machine during a run.
 #ifndef TAMIS_BENCH_SUITE_OTHER_LOAD_H_
 #define TAMIS_BENCH_SUITE_OTHER_LOAD_H_
 

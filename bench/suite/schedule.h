@@ -21,7 +21,7 @@ enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds, kLive };
 inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull,
                                   Mode::kPeers, Mode::kKinds,   Mode::kLive};
 
-// "quick", "default", "full", "peers", "kinds", "live".
+// Returns "quick", "default", "full", "peers", "kinds" or "live".
 std::string_view ModeName(Mode mode) noexcept;
 
 constexpr bool ComparesSpeeds(Mode mode) {

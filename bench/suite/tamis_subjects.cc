@@ -35,9 +35,9 @@ inline constexpr bool kGrows = false;
 template <typename Layer>
 inline constexpr bool kGrows<ScalableFilter<Layer>> = true;
 
-// Slots per key of a fuse filter: an upper bound from 10^5 keys up.
+// An upper bound of the slots per key of a fuse filter, from 10^5 keys up.
 constexpr double kFuseSlots = 1.19;
-// Keys of a static filter. Building it needs 8 bytes per key in addition.
+// The largest number of keys of a static filter. Building it needs 8 more bytes of memory per key.
 constexpr uint64_t kMostStaticKeys = uint64_t{1} << 27;
 
 template <typename F>
