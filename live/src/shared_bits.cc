@@ -17,7 +17,7 @@ namespace sb = split_block;
 constexpr size_t kBlockQuads = sb::kBlockBytes / sizeof(uint64_t);
 
 // Maximum size of the filter, in blocks per key of a call, for which bits are collected first. With
-// fewer keys, the bits are set directly in the filter. Measured: bench/NOTES.md.
+// fewer keys, the bits are set directly in the filter. Measured: bench/NOTES_LIVE.md.
 constexpr uint64_t kMaxBlocksPerKey = 2;
 
 uint64_t* Words(const Storage& storage) { return reinterpret_cast<uint64_t*>(storage.data()); }
