@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "redis/src/client/sha1.h"
+#include "redis/src/client/slot.h"
 #include "tamis/detail/str_cat.h"
 
 namespace tamis::redis {
@@ -46,6 +47,10 @@ Command::Command(uint32_t slot, const Script& script, const std::vector<std::str
   AppendWord(std::to_string(keys.size()), tail_);
   for (const std::string_view key : keys) AppendWord(key, tail_);
   for (const std::string_view argument : arguments) AppendWord(argument, tail_);
+}
+
+Command GetCommand(const std::string& key) {
+  return Command(SlotOfKey(key), {"GET", key}, kSmallReply);
 }
 
 void Command::Append(std::string_view word) {

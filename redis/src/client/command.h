@@ -89,6 +89,9 @@ class Command {
   uint64_t connection_ = 0;
 };
 
+// Returns the command that reads a small record.
+Command GetCommand(const std::string& key);
+
 // Appends a word of a command as it is sent.
 void AppendWord(std::string_view word, std::string& out);
 

@@ -1,6 +1,7 @@
 #include "redis/src/filter/descriptor.h"
 
 #include <charconv>
+#include <chrono>
 
 #include "redis/src/client/line_reader.h"
 #include "redis/src/client/url.h"
@@ -63,6 +64,11 @@ std::string ExpiryText(const Descriptor& descriptor) {
   constexpr uint64_t kLast = (uint64_t{1} << 53) - kKeptAfterDeadlineMs;
   if (descriptor.deadline == 0 || descriptor.deadline > kLast) return "0";
   return std::to_string(descriptor.deadline + kKeptAfterDeadlineMs);
+}
+
+uint64_t NowMs() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
 Descriptor ParseDescriptor(std::string_view text) {

@@ -33,6 +33,8 @@ std::string DescriptorText(const Descriptor& descriptor);
 inline constexpr uint64_t kKeptAfterDeadlineMs = 3'600'000;
 // When the keys of the filter expire, in milliseconds since 1970; "0": never.
 std::string ExpiryText(const Descriptor& descriptor);
+// The system clock, in milliseconds since 1970 (UTC).
+uint64_t NowMs();
 
 // Strict: what it accepts is what DescriptorText writes. Throws Error(kUnsupported) for another
 // version, else Error(kCorrupt), which names the line.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/src/client/batch.h"
+#include "redis/src/filter/cost.h"
 #include "redis/src/filter/filter_impl.h"
 
 namespace tamis::redis {
@@ -37,14 +39,14 @@ SplitBlockFilter SplitBlockFilter::Create(const ServerOptions& servers, std::str
                                           const CreateOptions& options,
                                           const ClientOptions& client) {
   auto impl = std::make_unique<Impl>(servers, name, client);
-  impl->Create(options);
+  impl->admin.Create(options);
   return SplitBlockFilter(std::move(impl));
 }
 
 SplitBlockFilter SplitBlockFilter::Open(const ServerOptions& servers, std::string_view name,
                                         const ClientOptions& client) {
   auto impl = std::make_unique<Impl>(servers, name, client);
-  if (!impl->Find()) {
+  if (!impl->admin.Find(client.secret)) {
     throw Error(ErrorCode::kInvalidArgument, "there is no filter \"" + std::string(name) + "\"");
   }
   return SplitBlockFilter(std::move(impl));
@@ -54,15 +56,15 @@ SplitBlockFilter SplitBlockFilter::Open(const ServerOptions& servers, std::strin
                                         const FilterOptions& expected,
                                         const ClientOptions& client) {
   SplitBlockFilter filter = Open(servers, name, client);
-  filter.impl().RequireExpected(expected);
+  filter.impl().admin.RequireExpected(expected);
   return filter;
 }
 
-const std::string& SplitBlockFilter::name() const { return impl().name(); }
-uint64_t SplitBlockFilter::num_blocks() const { return impl().descriptor().layout.blocks; }
-uint64_t SplitBlockFilter::capacity() const { return impl().descriptor().capacity; }
-double SplitBlockFilter::fpr() const { return impl().descriptor().fpr; }
-const HashSpec& SplitBlockFilter::hash() const { return impl().hash(); }
+const std::string& SplitBlockFilter::name() const { return impl().state.name(); }
+uint64_t SplitBlockFilter::num_blocks() const { return impl().state.layout().blocks; }
+uint64_t SplitBlockFilter::capacity() const { return impl().state.descriptor().capacity; }
+double SplitBlockFilter::fpr() const { return impl().state.descriptor().fpr; }
+const HashSpec& SplitBlockFilter::hash() const { return impl().state.hash(); }
 
 QueryTraits SplitBlockFilter::traits() const noexcept {
   return {.thread_safety = QueryTraits::ThreadSafety::kOneThread,
@@ -73,7 +75,7 @@ QueryTraits SplitBlockFilter::traits() const noexcept {
 void SplitBlockFilter::Query(const Keys& keys, uint64_t* bits) const {
   const std::span<uint64_t> maybe(bits, BitmapWords(keys.size()));
   std::fill(maybe.begin(), maybe.end(), 0);
-  impl().Ask(keys, maybe);
+  impl().reader.Query(keys, maybe);
 }
 
 size_t SplitBlockFilter::Apply(Change, const Keys& keys, const ChangeOutputs& outputs) {
@@ -83,21 +85,22 @@ size_t SplitBlockFilter::Apply(Change, const Keys& keys, const ChangeOutputs& ou
       if (!keys.IsValid(i)) *next++ = i;
     }
   }
-  return impl.Insert(keys);
+  return impl.writer.Insert(keys);
 }
 
 RoutePlan SplitBlockFilter::PlanRoute(Operation operation, uint64_t keys) const {
-  return impl().PlanRoute(operation, keys);
+  return redis::PlanRoute(impl().state.layout(), operation, std::min<uint64_t>(keys, kMaxBatch),
+                          impl().options.route);
 }
 
 SplitBlockBloomFilter SplitBlockFilter::Pull(const MemoryOptions& memory) {
-  return impl().Pull(memory);
+  return impl().transfer.Pull(memory);
 }
 
-void SplitBlockFilter::Push(const SplitBlockBloomFilter& filter) { impl().Push(filter); }
+void SplitBlockFilter::Push(const SplitBlockBloomFilter& filter) { impl().transfer.Push(filter); }
 
-Info SplitBlockFilter::GetInfo() { return impl().GetInfo(); }
+Info SplitBlockFilter::GetInfo() { return impl().admin.GetInfo(); }
 
-void SplitBlockFilter::Drop() { impl().Drop(); }
+void SplitBlockFilter::Drop() { impl().admin.Drop(); }
 
 }  // namespace tamis::redis

@@ -49,7 +49,7 @@ void NearCache::Query(const Keys& keys, uint64_t* bits) const {
   std::fill(maybe.begin(), maybe.end(), 0);
   State& state = this->state();
   SplitBlockFilter::Impl& impl = state.filter().impl();
-  if (impl.IsOver()) return impl.Ask(keys, maybe);  // which has no answers any more
+  if (impl.state.IsOver()) return impl.reader.Query(keys, maybe);  // reports that it is over
   const auto now = steady_clock::now();
   if (state.AskIfFresh(keys, maybe, now)) return;
   if (state.accepts_staleness()) {
@@ -68,7 +68,7 @@ void NearCache::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   const Bitmap known(maybe);
   std::vector<uint64_t> hashes(keys.CountValid());
   SplitBlockFilter::Impl& impl = state_->filter().impl();
-  HashKeys(keys, impl.hash(), hashes);
+  HashKeys(keys, impl.state.hash(), hashes);
   std::vector<uint64_t> open;     // hashes
   std::vector<uint64_t> indices;  // of their keys
   size_t next = 0;
@@ -87,7 +87,7 @@ void NearCache::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
     }
   };
   try {
-    impl.Ask(Keys(Hashes{open}), answers);
+    impl.reader.Query(Keys(Hashes{open}), answers);
   } catch (const UnansweredError& error) {
     write();
     std::vector<uint64_t> unanswered;

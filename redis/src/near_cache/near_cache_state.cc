@@ -57,7 +57,7 @@ NearCache::State::State(SplitBlockFilter filter, const NearCacheOptions& options
     : options_(Checked(options)),
       process_(getpid()),
       filter_(std::move(filter)),
-      copy_(filter_.impl().MakeLocal(options.memory)) {
+      copy_(filter_.impl().state.MakeLocal(options.memory)) {
   Refresh();
   if (!options_.refresh_every) return;
   of_thread_ = filter_.impl().Another();
@@ -122,8 +122,8 @@ uint64_t NearCache::State::RefreshBy(SplitBlockFilter::Impl& impl,
   }
   const Time begin = steady_clock::now();
   uint64_t read = 0;
-  SplitBlockFilter::Impl::CopyOf to{copy_, generation_, versions_, read, {}, {}};
-  to.begin_anew = [this] {
+  LocalCopy to{copy_, generation_, versions_, read, {}, {}};
+  to.begin_generation = [this] {
     complete_ = false;
     refreshed_at_ = {};
   };
@@ -133,7 +133,7 @@ uint64_t NearCache::State::RefreshBy(SplitBlockFilter::Impl& impl,
   };
   const auto count = [&] { stats_.segments += read; };
   try {
-    impl.Refresh(to);
+    impl.transfer.Refresh(to);
   } catch (...) {
     const Lock lock(mutex_);
     count();
@@ -148,7 +148,7 @@ uint64_t NearCache::State::RefreshBy(SplitBlockFilter::Impl& impl,
 }
 
 void NearCache::State::Run(const std::stop_token& stop) {
-  of_thread_->StopWhen(stop);
+  of_thread_->client.StopWhen(stop);
   Time next = steady_clock::now() + *options_.refresh_every;
   for (;;) {
     {
@@ -175,8 +175,8 @@ std::chrono::nanoseconds NearCache::State::RefreshOfThread() noexcept {
   }
   const Lock lock(mutex_);
   const auto doublings = std::min<uint64_t>(stats_.failures_in_a_row - 1, 20);
-  return std::max(every,
-                  std::min(of_thread_->servers().max_backoff, every * (int64_t{1} << doublings)));
+  return std::max(
+      every, std::min(of_thread_->client.options().max_backoff, every * (int64_t{1} << doublings)));
 }
 
 void NearCache::State::Failed(const char* why) noexcept {

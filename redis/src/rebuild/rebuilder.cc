@@ -1,12 +1,14 @@
 #include "redis/src/rebuild/rebuilder.h"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <new>
-#include <utility>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
-#include "redis/src/client/slot.h"
-#include "redis/src/filter/scripts.h"
-#include "redis/src/filter/segment_state.h"
 #include "tamis/detail/str_cat.h"
 
 namespace tamis::redis {
@@ -17,6 +19,11 @@ using std::chrono::steady_clock;
 
 constexpr int kAcquireAttempts = 16;
 constexpr milliseconds kMaxRebuildOption = std::chrono::hours(24);
+constexpr milliseconds kGracePause{20};
+
+// Upper bounds for a portion of segments: count and bytes.
+constexpr uint64_t kMaxPortion = 16;
+constexpr uint64_t kPortionBytes = uint64_t{32} << 20;
 
 void RequireRebuildRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxRebuildOption) return;
@@ -29,34 +36,41 @@ void RequireRebuildRange(milliseconds value, milliseconds min, const char* name)
 
 Rebuilder::Rebuilder(SplitBlockFilter& filter, const RebuildOptions& options,
                      const std::stop_token& stop)
-    : impl_(filter.impl()), options_(options), stop_(stop) {
+    : state_(filter.impl().state),
+      client_(filter.impl().client),
+      options_(options),
+      stop_(stop),
+      writes_(state_, client_, filter.impl().options.durable_replicas),
+      lease_(state_, client_, writes_, options.lease),
+      parts_(state_, client_, filter.impl().commands, writes_, lease_) {
   RequireRebuildRange(options.lease, milliseconds(1), "lease");
   RequireRebuildRange(options.grace, milliseconds(0), "grace");
 }
 
 RebuildResult Rebuilder::Run(const RebuildSource& source) {
   if (!source) throw Error(ErrorCode::kInvalidArgument, "a rebuild needs a source");
-  impl_.RequireNotOver();
-  impl_.client_.RefreshedMap();
-  SplitBlockBloomFilter local = impl_.MakeLocal(options_.memory);
+  state_.RequireNotOver();
+  client_.RefreshedMap();
+  SplitBlockBloomFilter local = state_.MakeLocal(options_.memory);
   RebuildResult result;
   try {
     result.ended_abandoned = Acquire(/*begin_one=*/true);
   } catch (...) {
-    Release();
+    lease_.Release();
     throw;
   }
   try {
-    MakeNext();
-    MarkOld();
+    InPortions(RebuildStep::kMark, [&](auto which) { return parts_.MakeNext(which); });
+    std::vector<uint64_t> marks(segments(), 0);
+    InPortions(RebuildStep::kMark, [&](auto which) { return parts_.MarkOld(which, marks); });
     Report(RebuildStep::kFill, 0, 0);
-    Renew();
+    lease_.Renew();
     RebuildInserter inserter(*this, local, stop_);
     source(inserter);
     result.keys = inserter.keys_;
-    Merge(local);
+    InPortions(RebuildStep::kMerge, [&](auto which) { return parts_.Merge(local, which); });
     Report(RebuildStep::kSwitch, 0, segments());
-    Renew();
+    lease_.Renew();
     Switch();
   } catch (const Error& error) {
     GiveUp();
@@ -73,257 +87,153 @@ RebuildResult Rebuilder::Run(const RebuildSource& source) {
   try {
     Finish();
   } catch (const Error& error) {
-    Release();
+    lease_.Release();
     ThrowInPlace(error);
   } catch (const std::bad_alloc&) {
-    Release();
+    lease_.Release();
     ThrowInPlace(Error(ErrorCode::kOutOfMemory, "there is no memory left"));
   } catch (...) {
-    Release();
+    lease_.Release();
     throw;
   }
-  result.generation = impl_.descriptor().generation;
+  result.generation = state_.generation();
   return result;
 }
 
 bool Rebuilder::EndAbandoned() {
-  impl_.client_.RefreshedMap();
+  client_.RefreshedMap();
   try {
     return Acquire(/*begin_one=*/false);
   } catch (...) {
-    Release();
+    lease_.Release();
     throw;
   }
 }
 
 void Rebuilder::GoOn(uint64_t keys, uint64_t total) {
   Report(RebuildStep::kFill, keys, total);
-  RenewIfDue();
+  lease_.RenewIfDue();
 }
 
 void Rebuilder::Report(RebuildStep step, uint64_t done, uint64_t total) {
   if (options_.on_progress) options_.on_progress({step, done, total});
   if (stop_.stop_requested() && !switched_) {
     throw Error(ErrorCode::kCancelled,
-                "the rebuild of the filter \"" + impl_.name() + "\" was cancelled");
+                "the rebuild of the filter \"" + state_.name() + "\" was cancelled");
   }
 }
-
-// ---- Ownership ----
 
 bool Rebuilder::Acquire(bool begin_one) {
   bool ended = false;
   for (int attempt = 0; attempt < kAcquireAttempts; ++attempt) {
-    const std::string found = ReadRecord();
+    const std::string found = lease_.ReadRecord();
     if (found.empty() && !begin_one) return ended;
     RebuildRecord mine;
     if (found.empty()) {
-      mine.old = impl_.descriptor().generation;
+      mine.old = state_.generation();
       mine.next = NewGeneration();
     } else {
       mine = ParseRecord(found);
     }
-    mine.owner = impl_.client_.RandomNumber();
-    if (Take(found, mine) == Taken::kLost) continue;
+    mine.owner = client_.RandomNumber();
+    if (!lease_.Take(found, mine)) continue;
     if (!found.empty()) {
       EndTaken();
       ended = true;
-    } else if (impl_.descriptor().generation == mine.old) {
+    } else if (state_.generation() == mine.old) {
       return ended;
     } else {
-      EndRecord();  // the filter had been rebuilt, which is known here only now
+      lease_.EndRecord();  // the filter was rebuilt, and this client has only now seen that
     }
   }
-  throw Error(ErrorCode::kBusy, "the filter \"" + impl_.name() + "\" is rebuilt by other clients");
-}
-
-Rebuilder::Taken Rebuilder::Take(const std::string& found, const RebuildRecord& mine,
-                                 uint64_t my_former_owner) {
-  const std::string key = DescriptorKey(impl_.name());
-  const std::string rebuild = RebuildKey(impl_.name()), lease = LeaseKey(impl_.name());
-  const std::string text = RecordText(mine), owner = HexText(mine.owner);
-  const std::string former = my_former_owner == 0 ? "" : HexText(my_former_owner);
-  Command take(SlotOfKey(key), AllScripts().acquire, {key, rebuild, lease},
-               {found, text, former, owner, std::to_string(options_.lease.count()),
-                ExpiryText(impl_.descriptor())},
-               kSmallReply);
-  record_ = mine;
-  UntilDone(0, 1, [&](std::span<const size_t> which) -> std::vector<size_t> {
-    renewed_ = steady_clock::now();
-    RunDurably(std::span(&take, 1));
-    if (const std::optional<Problem> problem = ProblemOf(take)) impl_.Throw(*problem);
-    if (take.durable || !take.reply.IsString()) return {};
-    return {which.begin(), which.end()};
-  });
-  const Reply& reply = take.reply;
-  if (reply.IsInteger() && reply.integer == kChanged) return Taken::kLost;
-  if (reply.IsInteger()) {
-    throw Error(ErrorCode::kBusy,
-                detail::StrCat("the filter \"", impl_.name(),
-                               "\" is being rebuilt by another client, whose lease ends in ",
-                               reply.integer, " ms if it is gone"));
-  }
-  if (!reply.IsString()) {
-    impl_.Throw({ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)});
-  }
-  if (reply.text.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "there is no filter \"" + impl_.name() + "\"");
-  }
-  const Descriptor descriptor = ParseDescriptor(reply.text);
-  if (!impl_.IsRebuiltFrom(descriptor)) {
-    EndRecord();
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "the filter \"" + impl_.name() + "\" was removed, and there is another of its name");
-  }
-  if (descriptor.generation != impl_.descriptor().generation) impl_.Adopt(descriptor);
-  return Taken::kYes;
-}
-
-std::string Rebuilder::ReadRecord() {
-  const std::string rebuild = RebuildKey(impl_.name());
-  Command get(SlotOfKey(rebuild), {"GET", rebuild}, kSmallReply);
-  const Reply& reply = impl_.RunOne(get);
-  return reply.IsString() ? reply.text : std::string();
-}
-
-std::optional<Descriptor> Rebuilder::ReadDescriptor() {
-  const std::string key = DescriptorKey(impl_.name());
-  Command get(SlotOfKey(key), {"GET", key}, kSmallReply);
-  const Reply& reply = impl_.RunOne(get);
-  if (reply.type == Reply::Type::kNil) return {};
-  return ParseDescriptor(reply.text);
-}
-
-int64_t Rebuilder::RunForNumber(Command command) {
-  const Reply& reply = impl_.RunOne(command);
-  if (reply.IsInteger()) return reply.integer;
-  impl_.Throw({ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)});
-}
-
-void Rebuilder::Renew() {
-  const Time begin = steady_clock::now();
-  const std::string rebuild = RebuildKey(impl_.name()), lease = LeaseKey(impl_.name());
-  const int64_t renewed = RunForNumber(
-      Command(SlotOfKey(rebuild), AllScripts().renew, {rebuild, lease},
-              {Mine(), HexText(record_.owner), std::to_string(options_.lease.count())}, 0));
-  if (renewed == kChanged) ThrowTakenOver();
-  renewed_ = begin;
-}
-
-void Rebuilder::RenewIfDue() {
-  if (steady_clock::now() - renewed_ >= options_.lease / 3) Renew();
-}
-
-void Rebuilder::EndRecord() {
-  const std::string rebuild = RebuildKey(impl_.name()), lease = LeaseKey(impl_.name());
-  RunForNumber(Command(SlotOfKey(rebuild), AllScripts().end, {rebuild, lease}, {Mine()}, 0));
+  throw Error(ErrorCode::kBusy, "the filter \"" + state_.name() + "\" is rebuilt by other clients");
 }
 
 void Rebuilder::EndTaken() {
-  const uint64_t generation = impl_.descriptor().generation;
-  const bool switched = generation == record_.next;
-  // Closed ones tell of a switch that a server has lost by a failover.
-  if (switched || SomeAreClosed()) {
+  const RebuildRecord& record = lease_.record();
+  const bool switched = state_.generation() == record.next;
+  // A closed segment shows that there was a switch, even if a server has lost it by a failover.
+  if (switched || parts_.SomeAreClosed()) {
     if (!switched) Switch();
     Finish();
     switched_ = false;
-  } else if (generation == record_.old) {
-    RollBack();
-    EndRecord();
-  } else {
-    EndRecord();
+    return;
   }
+  if (state_.generation() == record.old) parts_.RollBack();
+  lease_.EndRecord();
 }
 
-// The servers may not have got the last commands yet: they are kept from what they would do by
-// another owner, before anything is decided.
+// The last commands may still reach the servers. A new owner in the record makes sure that they
+// have no effect, before anything is decided.
 void Rebuilder::GiveUp() {
-  const RebuildRecord was = record_;
+  const RebuildRecord was = lease_.record();
   try {
     RebuildRecord mine = was;
-    mine.owner = impl_.client_.RandomNumber();
-    if (Take(RecordText(was), mine, was.owner) == Taken::kYes) {
-      switched_ = impl_.descriptor().generation == was.next || SomeAreClosed();
-      if (switched_) return Release();
-      RollBack();
-      return EndRecord();
+    mine.owner = client_.RandomNumber();
+    if (lease_.Take(RecordText(was), mine, was.owner)) {
+      switched_ = state_.generation() == was.next || parts_.SomeAreClosed();
+      if (switched_) return lease_.Release();
+      parts_.RollBack();
+      return lease_.EndRecord();
     }
-    // Others have taken over, or removed the filter. What they go on with stays, also if a server
-    // has lost the descriptor that says so; and all does if it is not known.
-    const std::string found = ReadRecord();
+    // Another client has taken over, or has removed the filter. If that client goes on with the
+    // next generation, or if this is unknown, everything stays.
+    const std::string found = lease_.ReadRecord();
     if (!found.empty() && ParseRecord(found).next == was.next) return;
-    const std::optional<Descriptor> now = ReadDescriptor();
+    const std::optional<Descriptor> now = lease_.ReadDescriptor();
     switched_ = now && now->generation == was.next;
-    if (switched_) return impl_.Adopt(*now);
-    RollBack();
+    if (switched_) return state_.Adopt(*now);
+    parts_.RollBack();
   } catch (const std::exception&) {
-    Release();  // the next rebuild ends it
+    lease_.Release();  // the next rebuild ends it
   }
 }
 
-void Rebuilder::Release() {
-  try {
-    const std::string lease = LeaseKey(impl_.name());
-    RunForNumber(
-        Command(SlotOfKey(lease), AllScripts().release, {lease}, {HexText(record_.owner)}, 0));
-  } catch (const std::exception&) {
-    // It ends by itself.
+void Rebuilder::Switch() {
+  Descriptor next = state_.descriptor();
+  next.generation = lease_.record().next;
+  lease_.ReplaceDescriptor(next);
+  state_.Adopt(next);
+  switched_ = true;
+}
+
+void Rebuilder::Finish() {
+  InPortions(RebuildStep::kClose, [&](auto which) { return parts_.Close(which); });
+  AwaitGrace();
+  InPortions(RebuildStep::kRemove, [&](auto which) { return parts_.Remove(which); });
+  lease_.EndRecord();
+}
+
+void Rebuilder::AwaitGrace() {
+  const Time end = steady_clock::now() + options_.grace;
+  while (steady_clock::now() < end && !stop_.stop_requested()) {
+    lease_.RenewIfDue();
+    std::this_thread::sleep_for(kGracePause);
   }
 }
 
-void Rebuilder::ThrowTakenOver() const {
-  throw Error(ErrorCode::kBusy, "the rebuild of the filter \"" + impl_.name() +
-                                    "\" was taken for abandoned and ended by another client, or "
-                                    "the filter was removed");
-}
-
-void Rebuilder::ThrowInPlace(const Error& error) const {
+void Rebuilder::ThrowInPlace(const Error& error) {
   throw Error(error.code(), std::string(error.what()) +
                                 "; the new generation is in place, and the next rebuild removes "
                                 "what is left of the old one");
 }
 
-// ---- Parts ----
-
-void Rebuilder::InPortions(RebuildStep step, const Part& part) {
-  const uint64_t bytes = impl_.descriptor().layout.segment_bytes();
+void Rebuilder::InPortions(RebuildStep step, const ReplicatedWrites::Part& part) {
+  const uint64_t bytes = state_.layout().segment_bytes();
   const uint64_t portion = std::clamp<uint64_t>(kPortionBytes / bytes, 1, kMaxPortion);
   for (uint64_t begin = 0; begin < segments(); begin += portion) {
     Report(step, begin, segments());
-    Renew();
-    UntilDone(begin, std::min(segments(), begin + portion), part);
+    lease_.Renew();
+    writes_.UntilDone(begin, std::min(segments(), begin + portion), part);
   }
   Report(step, segments(), segments());
 }
 
-void Rebuilder::UntilDone(size_t begin, size_t end, const Part& part) {
-  std::vector<size_t> left;
-  for (size_t s = begin; s < end; ++s) left.push_back(s);
-  const Time last = steady_clock::now() + impl_.client_.options().retry_for;
-  while (!(left = part(left)).empty()) {
-    if (steady_clock::now() >= last) {
-      impl_.Throw({ErrorCode::kNotDurable, "not all replicas get what a rebuild writes"});
-    }
-    impl_.client_.RefreshedMap();
-  }
-}
-
-void Rebuilder::RunDurably(std::span<Command> commands) {
-  impl_.client_.Run(commands);
-  impl_.client_.RecentMap();  // for the replicas, which may be more by now
-  impl_.client_.AwaitReplicas(commands, impl_.options_.durable_replicas, /*all_known=*/true);
-}
-
 uint64_t Rebuilder::NewGeneration() {
   for (;;) {
-    const uint64_t generation = impl_.client_.RandomNumber();
-    if (generation != 0 && generation != impl_.descriptor().generation) return generation;
+    const uint64_t generation = client_.RandomNumber();
+    if (generation != 0 && generation != state_.generation()) return generation;
   }
-}
-
-void Rebuilder::ThrowIn(uint64_t segment, const Problem& problem) const {
-  impl_.Throw({problem.code, InSegment(segment) + problem.text});
 }
 
 }  // namespace tamis::redis

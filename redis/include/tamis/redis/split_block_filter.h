@@ -179,7 +179,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
  private:
   friend class NearCache;
   friend class Rebuilder;
-  class Impl;
+  struct Impl;
 
   explicit SplitBlockFilter(std::unique_ptr<Impl> impl);
   void Query(const Keys& keys, uint64_t* bits) const override;

@@ -1,0 +1,54 @@
+// Repeats work on segments when another client rebuilds the filter meanwhile: FORMAT.md,
+// "Rebuilding".
+#ifndef TAMIS_REDIS_SRC_FILTER_RETRY_ACROSS_REBUILDS_H_
+#define TAMIS_REDIS_SRC_FILTER_RETRY_ACROSS_REBUILDS_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "redis/src/client/client.h"
+#include "redis/src/client/patience.h"
+#include "redis/src/client/problem.h"
+#include "redis/src/filter/filter_state.h"
+#include "redis/src/filter/segment_commands.h"
+
+namespace tamis::redis {
+
+// A piece of work that was not done, and why.
+struct Undone {
+  size_t index = 0;
+  Problem problem;
+};
+
+class RetryAcrossRebuilds {
+ public:
+  // Does the pieces of work with the indices `which`, and returns those that were not done.
+  using Once = std::function<std::vector<Undone>(std::span<const size_t> which)>;
+
+  RetryAcrossRebuilds(FilterState& state, Client& client, SegmentCommands& commands)
+      : state_(state), client_(client), commands_(commands) {}
+
+  // Calls `once` for the indices from `begin` to `end`. Repeats it for those that were not done
+  // because a replica lacks something, or because the filter is or was rebuilt. Returns the rest.
+  std::vector<Undone> Run(size_t begin, size_t end, const Once& once);
+
+  // For callers that repeat a whole operation instead: a new limit on its repetitions.
+  Patience NewPatience() { return Patience(client_); }
+  // Reads the descriptor. If the filter has another generation now, adopts it and returns true.
+  // Throws if the descriptor cannot be read.
+  bool ReadDescriptorAgain();
+  // The same, but returns false and writes the reason to `unread` instead of throwing.
+  bool ReadDescriptorAgain(std::optional<Problem>& unread);
+
+ private:
+  FilterState& state_;
+  Client& client_;
+  SegmentCommands& commands_;
+};
+
+}  // namespace tamis::redis
+
+#endif  // TAMIS_REDIS_SRC_FILTER_RETRY_ACROSS_REBUILDS_H_

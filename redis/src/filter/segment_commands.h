@@ -1,0 +1,81 @@
+// The commands for the segments of a filter, and the meaning of their replies.
+#ifndef TAMIS_REDIS_SRC_FILTER_SEGMENT_COMMANDS_H_
+#define TAMIS_REDIS_SRC_FILTER_SEGMENT_COMMANDS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "redis/src/client/client.h"
+#include "redis/src/client/problem.h"
+#include "redis/src/filter/filter_state.h"
+#include "redis/src/filter/scripts.h"
+
+namespace tamis::redis {
+
+// Builds commands, runs them, and reads the replies. Functions without a `generation` use the
+// current one of the filter.
+class SegmentCommands {
+ public:
+  // Writes of keys wait for `durable_replicas` replicas.
+  SegmentCommands(FilterState& state, Client& client, uint32_t durable_replicas)
+      : state_(state), client_(client), durable_replicas_(durable_replicas) {}
+
+  // Decides whether later read commands may go to replicas or go to masters only.
+  void set_masters_only(bool masters_only) { masters_only_ = masters_only; }
+
+  // ---- Reading ----
+
+  // Reads the state of a segment.
+  Command ReadState(uint64_t segment) const { return ReadState(segment, state_.generation()); }
+  Command ReadState(uint64_t segment, uint64_t generation) const;
+  // Reads block `block` of the segment with this key, counted from the segment's first block.
+  Command ReadBlock(const SegmentKey& key, uint64_t block) const;
+  // Reads the bits of a segment and its state.
+  Command ReadSegment(uint64_t segment) const;
+
+  // ---- Writing ----
+
+  // Creates a segment of zeros. Its reply is the state.
+  Command Create(uint64_t segment, uint64_t generation, uint64_t mark, uint64_t version) const;
+  // Runs `script`, or `both` if the segment has a mark, with the arguments that all scripts for
+  // insertion share.
+  Command Write(const Script& script, const Script& both, uint64_t segment,
+                std::initializer_list<std::string_view> more_keys);
+  // Makes the version of a segment even. Its reply is the state.
+  Command Settle(uint64_t segment);
+  // Stores bits that wait to be merged, under a new key, which it writes to `key`.
+  Command WriteDelta(uint64_t segment, std::string_view bits, std::string& key);
+  Command Unlink(uint64_t segment, uint64_t generation) const;
+  // A version that says that bits may have changed.
+  std::string OddVersion();
+
+  // ---- Running ----
+
+  void Run(std::span<Command> commands) { client_.Run(commands); }
+  // Runs commands that insert keys, and waits for `durable_replicas` replicas.
+  void RunWrites(std::span<Command> commands);
+
+  // ---- Replies ----
+
+  // Return what is wrong with a segment, judged by the reply to ReadState, ReadSegment or a Write.
+  std::optional<Problem> ProblemOfState(const Command& command, uint64_t segment) const;
+  std::optional<Problem> ProblemOfSegment(const Command& command, uint64_t segment) const;
+  // Remembers the mark of the segment if the reply shows another one than expected.
+  std::optional<Problem> ProblemOfWrite(const Command& command, uint64_t segment);
+  // The state at the end of a reply to ReadSegment.
+  std::string_view StateOf(const Command& command, uint64_t segment) const;
+
+ private:
+  FilterState& state_;
+  Client& client_;
+  const uint32_t durable_replicas_;
+  bool masters_only_ = false;
+};
+
+}  // namespace tamis::redis
+
+#endif  // TAMIS_REDIS_SRC_FILTER_SEGMENT_COMMANDS_H_
