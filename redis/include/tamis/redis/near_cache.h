@@ -1,4 +1,4 @@
-// A filter on Redis servers with a copy in the memory of this machine.
+// A filter on Redis servers with a local copy in memory.
 #ifndef TAMIS_REDIS_NEAR_CACHE_H_
 #define TAMIS_REDIS_NEAR_CACHE_H_
 
@@ -19,81 +19,81 @@
 namespace tamis::redis {
 
 struct NearCacheOptions {
-  // How old a copy may be whose "no" is given without a question to the servers; an older one is
-  // refreshed first. Without it every "no" is confirmed by the servers. The age is that of
-  // steady_clock, which stands still on Linux while the machine is suspended: so long older may a
-  // "no" be that is given shortly after.
+  // Maximum age of a copy that answers "no" without the servers, at least 1 ms. An older copy is
+  // refreshed first. If not set, the servers confirm every "no". The age is measured with
+  // steady_clock, which stops on Linux while the machine is suspended. A "no" shortly after that
+  // may be older by the time of the suspension.
   std::optional<std::chrono::milliseconds> staleness = {};
-  // A thread of the object's own refreshes the copy so often, on connections of its own: 1 ms to a
-  // day, from one beginning to the next. With a staleness that is longer than this and a refresh
-  // together no call waits for one. Without it calls refresh, and there is no thread.
+  // Time between the beginnings of two refreshes by a thread of this object, which has its own
+  // connections: 1 ms to a day. Calls never wait for a refresh if `staleness` is longer than this
+  // time and one refresh together. If not set, calls refresh the copy.
   std::optional<std::chrono::milliseconds> refresh_every = {};
   MemoryOptions memory = {};
 };
 
 struct NearCacheStats {
-  uint64_t refreshes = 0;  // that succeeded, of calls and of the thread
-  uint64_t segments = 0;   // that were read by these, and by those that failed
-  // Of the thread, which goes on: at first after refresh_every, then twice as long each time, up to
-  // ServerOptions::max_backoff where that is longer.
+  uint64_t refreshes = 0;  // successful refreshes, by calls and by the thread
+  uint64_t segments = 0;   // segments that all refreshes have read, including failed ones
+  // Failed refreshes of the thread. It tries again after `refresh_every`. That time doubles with
+  // each failure in a row, up to ServerOptions::max_backoff if that is longer.
   uint64_t failures = 0;
   uint64_t failures_in_a_row = 0;
-  std::string last_error;  // of the last failure; empty: there was none
+  std::string last_error;  // of the thread; empty: no failure, or no memory for the text
 };
 
-// Answers "maybe" at the speed of memory, as keys are never taken out of a filter. A "no" is the
-// servers' or, where that is accepted, one of a copy that was not older than `staleness` when the
-// call began: a key whose insertion was over so long before the call is found.
+// Answers "maybe" from memory, because keys are never removed from a filter. "No" comes from the
+// servers, or from a copy that was at most `staleness` old when the call began. So every key is
+// found if its insertion returned at least `staleness` before the call.
 //
-// A copy is refreshed by segment: those that have not changed since are not read again. When the
-// filter has been rebuilt it is read anew.
+// A refresh reads only the segments that have changed. After a rebuild it reads all of them.
 //
-// One thread at a time may use an object. Functions throw what those of SplitBlockFilter do. With
-// `refresh_every` it is of the process that made it: in a child of fork, which has no such thread,
-// its functions throw Error(kInvalidArgument), and the destructor gives nothing back.
+// One thread at a time may use an object. Functions throw what those of SplitBlockFilter throw. An
+// object with `refresh_every` belongs to the process that created it. A child of fork lacks its
+// thread: there, functions throw Error(kInvalidArgument), and the destructor frees nothing.
 class NearCache final : public Queryable, public Changeable {
  public:
-  // Reads all of it. Throws as SplitBlockFilter::Pull, and Error(kInvalidArgument) for a staleness
-  // below 1 ms and a refresh_every out of range, Error(kOutOfMemory) if no thread can be had.
+  // Reads the whole filter. Throws as SplitBlockFilter::Pull, Error(kInvalidArgument) for options
+  // out of range, and Error(kOutOfMemory) if a thread cannot be started.
   explicit NearCache(SplitBlockFilter filter, const NearCacheOptions& options = {});
   NearCache(NearCache&&) noexcept;
   NearCache& operator=(NearCache&&) noexcept;
-  // Ends the thread, whatever it is waiting for but the look-up of a name.
+  // Stops the thread, even while it waits for a server. Waits only for the look-up of a host name.
   ~NearCache();
 
-  // Lookups are those of Queryable. If the servers cannot be reached and the copy is too old, keys
-  // that it does not have are without an answer, which is dealt with as the filter's
-  // ClientOptions::unavailable says, after up to twice ServerOptions::retry_for, or three times if
-  // a thread is refreshing it just then.
+  // Queries are those of Queryable. If the servers cannot be reached and the copy is too old, keys
+  // outside the copy are without an answer: see ClientOptions::unavailable of the filter.
+  // This takes up to twice ServerOptions::retry_for, or three times if the thread is refreshing.
   QueryTraits traits() const noexcept override;
-  KeyTypes key_types() const override { return KeyType::kUnknown; }  // which servers do not know
+  KeyTypes key_types() const override { return KeyType::kUnknown; }  // servers do not store them
   uint64_t bytes() const override { return copy().bytes(); }
 
-  // Inserts on the servers, and then here. Throws as SplitBlockFilter::Insert; then nothing is
-  // inserted here.
+  // Inserts on the servers, and then into the copy. Throws as SplitBlockFilter::Insert, and then
+  // leaves the copy as it was.
   using Changeable::Insert;
   ChangeTraits change_traits() const noexcept override { return {.whole_calls = true}; }
 
-  // Reads what has changed. Gives how many segments were read. If it throws, what was read is kept,
-  // and, if it was of a new generation, "no" is confirmed by the servers until a refresh succeeds.
+  // Reads the segments that have changed, and returns their number. If it throws, the copy keeps
+  // what was read. If that is a part of a new generation, the servers confirm every "no" until a
+  // refresh succeeds.
   uint64_t Refresh();
-  // The copy has all that was inserted before; the clock's epoch while it lacks a part of a new
-  // generation.
+  // The copy has all keys that were inserted before this time. Returns the epoch of the clock while
+  // the copy lacks a part of a new generation.
   std::chrono::steady_clock::time_point refreshed_at() const;
   NearCacheStats stats() const;
 
-  // With `refresh_every` its blocks change at any time, and are not to be read.
+  // Must not be queried or read with `refresh_every`, because the thread may change its blocks.
   const SplitBlockBloomFilter& copy() const;
   SplitBlockFilter& filter();
 
  private:
   class State;
 
-  // Throws Error(kInvalidArgument) if it was moved from, and in a child of fork.
+  // Throws Error(kInvalidArgument) if the object was moved from, and in a child of fork.
   State& state() const;
   void Query(const Keys& keys, uint64_t* bits) const override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
-  // Of the keys that are not in `maybe`, those that the servers have.
+  // Asks the servers for the keys whose bit in `maybe` is 0, and sets the bits of keys that may be
+  // in.
   void Confirm(const Keys& keys, std::span<uint64_t> maybe) const;
 
   std::unique_ptr<State> state_;

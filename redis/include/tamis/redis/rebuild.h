@@ -1,4 +1,4 @@
-// Filling a filter on Redis servers anew, while its clients go on.
+// Replaces the keys of a filter on Redis servers while its clients keep using it.
 #ifndef TAMIS_REDIS_REBUILD_H_
 #define TAMIS_REDIS_REBUILD_H_
 
@@ -17,61 +17,59 @@ namespace tamis::redis {
 
 class Rebuilder;
 
-// What a rebuild does, one after the other.
+// The steps of a rebuild, in their order.
 enum class RebuildStep : uint8_t {
-  kMark,    // makes the new generation, and tells writers of it
-  kFill,    // the source is read
-  kMerge,   // what it gave is written to the servers
-  kSwitch,  // clients begin with the new generation
-  kClose,   // those who still read the old one are sent to the new one
-  kRemove,  // the old one is removed
+  kMark,    // creates the new generation, and marks the old one so that writers fill both
+  kFill,    // reads the source
+  kMerge,   // writes the keys of the source to the servers
+  kSwitch,  // makes the new generation the current one
+  kClose,   // closes the old generation, so that its readers go on with the new one
+  kRemove,  // removes the old generation
 };
 
 struct RebuildProgress {
   RebuildStep step = RebuildStep::kMark;
-  uint64_t done = 0;   // of kFill: keys that the source has given; else segments
-  uint64_t total = 0;  // 0: not known
+  uint64_t done = 0;   // keys from the source during kFill, otherwise segments
+  uint64_t total = 0;  // 0: unknown
 };
 
 struct RebuildOptions {
-  // For how long after its last sign of life a rebuild is not taken for abandoned: 1 ms to a day.
-  // It gives one with each portion of its work and each call of RebuildInserter.
+  // Duration of the lease, 1 ms to a day. Other clients treat the rebuild as abandoned when the
+  // lease has expired. Each portion of the work renews it, and so does a call of RebuildInserter
+  // if a third of the lease has passed.
   std::chrono::milliseconds lease{30'000};
-  // How long the old generation stays, closed, after all clients can have learned of the new one.
-  // Those of this library need none: it is for commands of others that are still on their way. At
-  // most a day.
+  // How long the closed old generation stays on the servers, at most a day. Clients of this library
+  // do not need that time. It is for clients that do not read the descriptor again.
   std::chrono::milliseconds grace{5'000};
-  // Called by the rebuilding thread at the beginning and during each step. What it throws ends the
-  // rebuild.
+  // Called by the rebuilding thread at the beginning of each step and during it. An exception ends
+  // the rebuild.
   std::function<void(const RebuildProgress&)> on_progress = {};
-  // Of the local filter into which the source is read.
+  // Memory of the local filter that takes the keys of the source.
   MemoryOptions memory = {};
 };
 
 struct RebuildResult {
-  uint64_t generation = 0;  // the new one, as in Info
-  uint64_t keys = 0;        // that the source has inserted
-  // Whether there was an abandoned rebuild, which this one has ended first.
+  uint64_t generation = 0;  // the new generation, as in Info
+  uint64_t keys = 0;        // number of keys that the source has inserted
+  // Whether this rebuild has first ended an abandoned one.
   bool ended_abandoned = false;
 };
 
-// What a source is handed. To be used by one thread.
+// The interface through which a source inserts keys. One thread at a time may use it.
 class RebuildInserter {
  public:
-  // Inserts all keys that are not null, into memory of this machine, and returns how many these
-  // are. Throws Error(kCancelled) if the rebuild was cancelled, Error(kBusy) if another client has
-  // taken it for abandoned, Error(kUnavailable) if the servers cannot be told of it, and what
-  // on_progress throws.
+  // Inserts all keys that are not null into local memory, and returns their number. Throws
+  // Error(kCancelled) if the rebuild was cancelled, Error(kBusy) if another client has ended it as
+  // abandoned, Error(kUnavailable) if the lease cannot be renewed, and exceptions of on_progress.
   size_t Insert(Keys keys);
-  // Adds all keys of a filter that was built elsewhere, of the same blocks and hash. Throws
-  // Error(kIncompatible) if they are not, and as Insert does. RebuildResult::keys does not know
-  // these.
+  // Adds all keys of a filter with the same blocks and hash. RebuildResult::keys does not count
+  // them. Throws Error(kIncompatible) if blocks or hash differ, and as Insert.
   void Add(const SplitBlockBloomFilter& filter);
-  // Nothing but what Insert does beside its keys: for sources that have none for long.
+  // Reports progress and renews the lease, as Insert does. For sources that pause for long.
   void KeepAlive();
-  // How many keys there will be, for RebuildProgress::total.
+  // Sets RebuildProgress::total.
   void SetTotal(uint64_t keys) { total_ = keys; }
-  // For sources that stop in ways of their own.
+  // For sources that check for cancellation on their own.
   const std::stop_token& stop() const noexcept { return stop_; }
 
  private:
@@ -86,46 +84,49 @@ class RebuildInserter {
   uint64_t total_ = 0;
 };
 
-// Reads the keys. What it throws ends the rebuild.
+// Inserts all keys that the filter is to have. An exception ends the rebuild.
 using RebuildSource = std::function<void(RebuildInserter&)>;
 
-// Fills the filter anew under its name, with the same blocks and hash, and removes what it had
-// before. All clients, also those that have it open, go on asking and inserting meanwhile, and none
-// of their keys is lost or answered by "no", if
-// - a key that is inserted before `source` is called, or while that begins, is in what it reads. So
-//   clients should first write a key where the source finds it, and then call Insert.
-// Keys that were inserted before, and that the source does not give, are not in the filter any
-// more.
+// Replaces the keys of the filter with those of `source`. Name, blocks and hash stay. Clients, also
+// those that have the filter open, go on with queries and insertions. None of their keys is lost or
+// answered with "no", provided that `source` reads every key whose insertion began before the call
+// of `source`. So clients should first write a key where `source` finds it, and then call Insert.
+// Keys that were inserted before the rebuild and that are not in `source` are removed.
 //
-// While it runs, insertions take about twice as long for servers, whose memory has two filters;
-// this machine has one in memory. What it writes is on all replicas that the cluster shows before
-// clients begin with it, so a master that fails loses nothing of it; also on those that it shows as
-// loading, for which it waits until retry_for is over, but not on those that it shows as failed.
+// During the rebuild, insertions cost servers about twice the time, servers have two filters in
+// memory, and this machine has one. Before clients use the new generation, it is on all replicas
+// that the cluster shows, so no failure of a master loses it. The rebuild waits up to retry_for for
+// replicas that are shown as loading, and does not wait for failed ones.
 //
-// If the client that rebuilds dies, the filter stays as it is, or as it is to be: who calls Rebuild
-// or EndAbandonedRebuild when the lease is over ends it, and a Rebuild begins with its own source.
-// A segment that servers have lost is made anew like the others.
+// If the client that rebuilds dies, the filter stays usable. When the lease has expired, Rebuild or
+// EndAbandonedRebuild of any client ends the abandoned rebuild, and Rebuild then begins with its
+// own source. Segments that servers have lost are created again.
 //
-// Throws
-// - Error(kBusy) if another client rebuilds it, or has taken over since the lease was over,
-// - Error(kCancelled) if `stop` is requested before the switch; after that it only ends the grace,
-// - Error(kInvalidArgument) for options out of range and if there is no filter of that name any
-//   more,
-// - Error(kUnavailable), Error(kNotDurable), Error(kCorrupt) and Error(kOutOfMemory) for servers
-//   that cannot be reached, whose replicas do not get what they write, that have lost a part of the
-//   new generation, or that have no memory for it; the last also if this machine has none,
-// - whatever `source` and on_progress throw.
-// Then the filter is as it was, with all that was inserted meanwhile, unless what() says that the
-// new generation is in place, or std::bad_alloc that there is no memory even to say so; if servers
-// fail as well, what is left of it is removed by the next rebuild.
+// Returns when it is done. One thread at a time may use `filter`, as for its own functions. Throws
+// - Error(kBusy) if another client rebuilds the filter, or took over after the lease expired,
+// - Error(kCancelled) if `stop` is requested before the switch; later requests only skip the grace,
+// - Error(kInvalidArgument) for options out of range, or if the filter was removed,
+// - Error(kUnavailable) if servers cannot be reached or have lost a part of the new generation, or
+//   if the deadline of the filter has passed,
+// - Error(kNotDurable) if replicas do not get the new generation,
+// - Error(kCorrupt) if servers have damaged data, and Error(kUnsupported) if another version of the
+//   library has left a rebuild,
+// - Error(kOutOfMemory) if servers have no memory for the new generation; std::bad_alloc, or
+//   Error(kOutOfMemory), if this machine has no memory,
+// - the exceptions of `source` and on_progress.
 //
-// Blocks until it is done. Uses `filter` as its own functions do: one thread at a time.
+// After an exception the filter is as it was, with all keys that were inserted during the rebuild.
+// The new generation is in place instead
+// - if what() of an Error states that,
+// - if on_progress throws an exception of another type during kClose or kRemove,
+// - in rare cases after std::bad_alloc, if memory does not even suffice for that text.
+// If servers fail as well, the next rebuild removes the rest of the other generation.
 RebuildResult Rebuild(SplitBlockFilter& filter, const RebuildSource& source,
                       const RebuildOptions& options = {}, const std::stop_token& stop = {});
 
-// Ends a rebuild whose client is gone: goes on from where all keys had been written, and else
-// leaves the filter as it was. Returns false if there is none. Throws as Rebuild; Error(kBusy) also
-// if its lease is not over yet.
+// Ends an abandoned rebuild: completes it if it had written all keys and begun the switch, and
+// otherwise leaves the filter as it was. Returns false if no rebuild was begun. Throws as Rebuild,
+// and Error(kBusy) while the lease lasts.
 bool EndAbandonedRebuild(SplitBlockFilter& filter, const RebuildOptions& options = {});
 
 }  // namespace tamis::redis

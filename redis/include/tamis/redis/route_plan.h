@@ -1,4 +1,4 @@
-// By which way a call goes to the servers, and why.
+// The route of a call to the servers, and the reason for it.
 #ifndef TAMIS_REDIS_ROUTE_PLAN_H_
 #define TAMIS_REDIS_ROUTE_PLAN_H_
 
@@ -12,19 +12,19 @@ namespace tamis::redis {
 enum class Operation : uint8_t { kContains, kInsert };
 
 enum class Route : uint8_t {
-  kBlocks,    // the blocks of the keys are read, or set by a script for each segment
-  kSegments,  // whole segments: read here and asked, or filled here and merged there
+  kBlocks,    // reads single blocks, or sets their bits with a script for each segment
+  kSegments,  // reads whole segments, or fills them locally and merges them on the servers
 };
 
 struct RoutePlan {
   Route route = Route::kBlocks;
-  // Of either route: the time with one server on this machine, and what goes over the network. Of
-  // several servers each has its share of it.
+  // Estimates for each route: the time with one server on this machine, and the bytes sent over the
+  // network. Several servers share both.
   double blocks_seconds = 0;
   double segments_seconds = 0;
   uint64_t blocks_bytes = 0;
   uint64_t segments_bytes = 0;
-  std::string reason;  // a sentence
+  std::string reason;  // a sentence for users
 };
 
 }  // namespace tamis::redis

@@ -1,5 +1,4 @@
-// A split-block Bloom filter that lies on a Redis server or cluster, where any number of clients
-// ask it and insert into it.
+// A split-block Bloom filter on a Redis server or cluster, which any number of clients share.
 #ifndef TAMIS_REDIS_SPLIT_BLOCK_FILTER_H_
 #define TAMIS_REDIS_SPLIT_BLOCK_FILTER_H_
 
@@ -25,33 +24,32 @@
 
 namespace tamis::redis {
 
-// What questions do about keys that have no answer.
+// How queries treat keys that have no answer.
 enum class Unavailable : uint8_t {
-  kThrow,  // they throw UnansweredError, after they have written the other answers and "maybe"
-  kMaybe,  // the answer is "maybe"
+  kThrow,  // write "maybe" for them, write the other answers, and throw UnansweredError
+  kMaybe,  // answer "maybe"
 };
 
-// How a filter is used by one client: nothing of it is kept on the servers.
+// How one client uses a filter. The servers do not store these options.
 struct ClientOptions {
   Unavailable unavailable = Unavailable::kThrow;
   // The secret of a keyed hash, which the servers do not have. As in LoadOptions.
   std::optional<HashSecret> secret = {};
-  // In place of the cheaper route. See PlanRoute.
+  // Overrides the choice of PlanRoute.
   std::optional<Route> route = {};
-  // Insert and Push wait until so many replicas of each master have what they have written, and
-  // throw with the code kNotDurable if that is not known within half of command_timeout: then all
-  // is in. If some may not be in the code is that of these. A key that one replica has is not lost
-  // if a master fails that has no other, unless its slot moves at the same time. 0: nothing is
-  // waited for.
+  // Number of replicas of each master that Insert and Push wait for. If they are not known to have
+  // the keys within half of command_timeout, the call throws kNotDurable. All keys are in then: if
+  // some may not be in, the error has another code. A key on one replica survives the failure of a
+  // master with a single replica, unless its slot moves at the same time. 0: does not wait.
   uint32_t durable_replicas = 0;
 };
 
-// What a filter is made as: capacity, fpr, bytes and hash of `filter` count, as for
-// SplitBlockBloomFilter.
+// How to create a filter.
 struct CreateOptions {
+  // Uses capacity, fpr, bytes and hash, as SplitBlockBloomFilter does.
   FilterOptions filter;
-  // From then on, by the clocks of its clients, nobody gets an answer from it; an hour later its
-  // keys expire, and the name is free again. Drop removes it at once.
+  // Queries have no answers and insertions throw from this time on, by the clock of each client. An
+  // hour later the keys on the servers expire, and the name is free again. Drop frees it at once.
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
 
@@ -59,12 +57,12 @@ struct CreateOptions {
 enum class RebuildState : uint8_t {
   kNone,
   kRunning,
-  // Whoever did it has not been heard of for the time of its lease. Insertions go to two
-  // generations until another rebuild ends it.
+  // Its client has let the lease expire. Insertions go to two generations until another rebuild
+  // ends it.
   kAbandoned,
-  kUnknown,  // no server has said
+  kUnknown,  // servers gave no usable reply
 };
-// "none", "running", "abandoned" or "unknown".
+// Returns "none", "running", "abandoned" or "unknown".
 const char* RebuildStateName(RebuildState state) noexcept;
 
 struct Info {
@@ -72,18 +70,19 @@ struct Info {
   uint64_t bytes = 0;
   uint64_t capacity = 0;
   double fpr = 0;
-  HashSpec hash;            // without a secret
-  uint64_t generation = 0;  // random; another one after each rebuild
+  HashSpec hash;            // without the secret
+  uint64_t generation = 0;  // random; changes with each rebuild
   RebuildState rebuild = RebuildState::kNone;
-  // As in CreateOptions. Of one that the clock cannot show, the last that it can.
+  // As in CreateOptions. A time beyond the range of the clock is cut to its last time.
   std::optional<std::chrono::system_clock::time_point> deadline;
   uint64_t segments = 0;
   uint64_t segment_bytes = 0;
-  // Segments that are missing or damaged, and what is wrong with one of them.
+  // Number of segments that are missing, damaged or could not be read, and the problem of the
+  // first.
   uint64_t bad_segments = 0;
   std::string problem;
-  // What the segments take in the memory of the masters (MEMORY USAGE), and of how many of them
-  // that is: those of which a server has said it.
+  // Memory of the segments on the masters (MEMORY USAGE), and the number of segments in that sum.
+  // Segments whose master did not answer are not in it.
   uint64_t server_bytes = 0;
   uint64_t measured_segments = 0;
   struct Node {
@@ -93,36 +92,34 @@ struct Info {
   std::vector<Node> nodes;  // masters
 };
 
-// The same blocks as those of a tamis::SplitBlockBloomFilter of these options, cut into segments of
-// 64 KiB to 8 MiB that are spread evenly over the slots of a cluster (redis/FORMAT.md). Keys are
-// hashed here; servers see block numbers and bits.
+// Has the blocks of a tamis::SplitBlockBloomFilter with the same options, cut into segments of
+// 64 KiB to 8 MiB that are spread evenly over the slots of a cluster (redis/FORMAT.md). Clients
+// hash the keys. Servers see block numbers and bits.
 //
-// It is never taken for empty: a segment that is missing, or not as it was made, has no answers and
-// takes no keys. So is the answer "no" only given by blocks that have been read. Redis replicates
-// to its replicas after it has answered: keys whose insertion was acknowledged are lost, and
-// answered by "no", if a master fails before it has sent them on.
+// A segment that is missing or damaged gives no answers and takes no keys. It never counts as
+// empty: "no" always comes from a block that was read. Redis replicates after it has answered. If a
+// master fails before that, keys whose insertion was acknowledged are lost and answered with "no".
 //
-// One thread at a time may use an object; open one for each thread. Whatever number of them, here
-// and on other machines, may insert and ask at the same time, and no bit is lost. One of them may
-// rebuild the filter (tamis/redis/rebuild.h), and the others go on. A child of fork may go on with
-// an object of its parent: it connects anew.
+// One thread at a time may use an object. Any number of objects, on any machines, may query and
+// insert at the same time, and no bit is lost. One of them may rebuild the filter
+// (tamis/redis/rebuild.h) while the others go on. A child of fork may use an object of its parent.
+// It makes its own connections.
 //
-// Functions block until they are done, or, for ServerOptions::retry_for, nothing of it succeeds.
-// All but the destructor throw Error(kUnavailable) for servers that cannot be reached or refuse,
-// Error(kInvalidArgument) if the filter was moved from, and std::bad_alloc.
+// Functions block until they are done, or until no command has succeeded for
+// ServerOptions::retry_for. All except the destructor throw Error(kUnavailable) if servers cannot
+// be reached or refuse, Error(kInvalidArgument) if the object was moved from, and std::bad_alloc.
 class SplitBlockFilter final : public Queryable, public Changeable {
  public:
-  // Makes a filter. Names are 1 to 200 bytes without braces and control characters. Throws
-  // Error(kInvalidArgument) for options out of range, a deadline that is over and if there is a
-  // filter of that name,
-  // Error(kOutOfMemory) if a server has not enough memory (maxmemory); then nothing is left of it,
-  // unless the servers fail as well.
+  // Creates a filter. Names have 1 to 200 bytes without braces and control characters. Throws
+  // Error(kInvalidArgument) for options out of range, for a deadline that has passed, and if a
+  // filter of that name exists, and Error(kOutOfMemory) if a server lacks memory (maxmemory).
+  // After an exception no part of the new filter is left, unless servers fail as well.
   static SplitBlockFilter Create(const ServerOptions& servers, std::string_view name,
                                  const CreateOptions& options, const ClientOptions& client = {});
-  // Opens the filter of that name. Throws Error(kInvalidArgument) if there is none, Error(kCorrupt)
-  // if its description is damaged, Error(kUnsupported) if it is of a version or kind that this
-  // library does not know, Error(kSecret) as LoadOptions says. With `expected`, throws
-  // Error(kIncompatible) unless it has the blocks and the hash that a filter of these options has.
+  // Opens the filter of that name. Throws Error(kInvalidArgument) if it does not exist,
+  // Error(kCorrupt) if its descriptor is damaged, Error(kUnsupported) if its version or kind is
+  // unknown, and Error(kSecret) if the secret is missing, wrong or not needed. With `expected`,
+  // throws Error(kIncompatible) unless a filter of these options has the same blocks and hash.
   static SplitBlockFilter Open(const ServerOptions& servers, std::string_view name,
                                const ClientOptions& client = {});
   static SplitBlockFilter Open(const ServerOptions& servers, std::string_view name,
@@ -138,17 +135,17 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   double fpr() const;
   const HashSpec& hash() const;
 
-  // Lookups are those of Queryable, also of one key. They throw UnansweredError as Unavailable
-  // says.
+  // Queries are those of Queryable. With Unavailable::kThrow they throw UnansweredError, also for
+  // one key.
   QueryTraits traits() const noexcept override;
-  KeyTypes key_types() const override { return KeyType::kUnknown; }  // which servers do not know
-  // On the servers.
+  KeyTypes key_types() const override { return KeyType::kUnknown; }  // servers do not store them
+  // Size of the blocks on the servers.
   uint64_t bytes() const override { return split_block::kBlockBytes * num_blocks(); }
 
   // Bulk insertion is that of Changeable, and rejects only nulls. Throws UnansweredError if some
-  // keys may not be in, or not on ClientOptions::durable_replicas replicas. These keys are named by
-  // the error, not by `rejected`, and can be inserted again. All other keys are in. The code of the
-  // error is kOutOfMemory if a server has no memory left.
+  // keys may not be in, or may not be on ClientOptions::durable_replicas replicas. The error names
+  // these keys, `rejected` does not, and they can be inserted again. All other keys are in. The
+  // code of the error is kOutOfMemory if a server lacks memory.
   using Changeable::Insert;
   void Insert(uint64_t key) { Insert(Keys(std::span(&key, 1))); }
   void Insert(std::string_view key) { Insert(Keys(std::span(&key, 1))); }
@@ -156,24 +153,24 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   void Insert(T) = delete;
   ChangeTraits change_traits() const noexcept override { return {.whole_calls = true}; }
 
-  // What a call with so many keys would do, and why.
+  // Returns the route of a call with `keys` keys, and the reason for it.
   RoutePlan PlanRoute(Operation operation, uint64_t keys) const;
 
-  // The filter as it is on the servers, bit for bit; segment after segment, so keys that are
-  // inserted meanwhile are in or not. Its inserted_count() is 0, which servers do not know, and its
-  // key types are unknown. Throws Error(kOutOfMemory) for more bytes than this machine has, and,
-  // whatever ClientOptions say, Error(kUnavailable) or Error(kCorrupt) if a segment cannot be had.
+  // Returns a local copy with the same bits. Reads segment by segment, so it may have keys that are
+  // inserted during the call. Servers do not store inserted_count() and the key types: the copy has
+  // 0 and unknown. Throws Error(kOutOfMemory) if the copy does not fit into memory, and, even with
+  // Unavailable::kMaybe, Error(kUnavailable) or Error(kCorrupt) if a segment cannot be read.
   SplitBlockBloomFilter Pull(const MemoryOptions& memory = {});
-  // Adds all keys of a local filter: the union. Throws Error(kIncompatible) unless blocks and hash
-  // are equal, and Error(kUnavailable) or Error(kCorrupt) if a segment could not be reached; others
-  // may have been, and it can be done again.
+  // Adds all keys of a local filter. Throws Error(kIncompatible) unless blocks and hash are equal,
+  // and Error(kUnavailable), Error(kCorrupt) or Error(kOutOfMemory) if a segment was not changed.
+  // Other segments may have been changed, and the call can be repeated.
   void Push(const SplitBlockBloomFilter& filter);
 
-  // Looks at all segments. Throws nothing for bad ones.
+  // Looks at all segments, and reports bad ones in the result instead of by an exception.
   Info GetInfo();
 
-  // Removes the filter from the servers, for all clients. Those that have it open get no answers
-  // any more. If servers cannot be reached some of its keys stay.
+  // Removes the filter from the servers. Clients that have it open get no more answers. If servers
+  // cannot be reached, some of its keys stay on them.
   void Drop();
 
  private:
@@ -184,7 +181,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   explicit SplitBlockFilter(std::unique_ptr<Impl> impl);
   void Query(const Keys& keys, uint64_t* bits) const override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
-  // Throws Error(kInvalidArgument) if it was moved from.
+  // Throws Error(kInvalidArgument) if the object was moved from.
   Impl& impl() const;
 
   std::unique_ptr<Impl> impl_;
