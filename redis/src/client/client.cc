@@ -19,13 +19,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Redirections of a command that are followed at once.
+// Redirections of a command that are followed without a pause.
 constexpr int kRedirectsAtOnce = 5;
 constexpr milliseconds kMaxOption = std::chrono::hours(24);
 constexpr double kMaxIdleShare = 0.9;
-// After a server that stalled nobody waits for long.
+// Upper bound for a rest. Without it a server that stalled would get a long one.
 constexpr milliseconds kMaxRest{200};
-constexpr milliseconds kLook{20};  // whether it is to stop
+constexpr milliseconds kLook{20};  // time between two checks of the stop token
 
 void RequireRange(milliseconds value, milliseconds min, const char* name) {
   if (value >= min && value <= kMaxOption) return;
@@ -60,7 +60,7 @@ Client::Client(const ServerOptions& options)
     : settings_(MakeSettings(options)), random_(RandomSeed()), process_(getpid()) {}
 
 Client::~Client() {
-  const SigpipeBlock no_sigpipe;  // TLS says goodbye
+  const SigpipeBlock no_sigpipe;  // TLS writes when it closes a connection
   nodes_.clear();
   inquiry_.reset();
 }
@@ -88,8 +88,8 @@ void Client::Run(std::span<Command> commands) {
   }
 }
 
-// There was no memory for something. Which connections are in order is not known, and none may keep
-// a command of the call.
+// Cleans up after std::bad_alloc. The state of the connections is unknown, and none may keep a
+// command of the call.
 void Client::Abandon() noexcept {
   unrouted_.clear();
   nodes_.clear();
@@ -97,9 +97,9 @@ void Client::Abandon() noexcept {
   left_ = 0;
 }
 
-// WAIT is about what its own connection has written, and on a new one it would say that all
-// replicas have it: so it goes by the connection that has answered, or not at all. What a node has
-// that is no master any more may be lost, however few replicas its successor has.
+// WAIT covers the writes of its own connection, and succeeds at once on a new connection. So it
+// uses the connection that has answered the command, or fails. With `all_known`, a command is not
+// durable if its node is no longer a master, because the writes of that node may be lost.
 void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known) {
   const auto timeout = std::max<int64_t>(1, options().command_timeout.count() / 2);
   const auto needed = [&](const Command& command) -> std::optional<uint32_t> {
@@ -108,7 +108,7 @@ void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool 
     const std::optional<uint32_t> followers = map_.FollowersOf(command.node_);
     return followers ? std::optional(std::max(replicas, *followers)) : std::nullopt;
   };
-  // Before Run, which may bring another map.
+  // Computed before Run, which may change the map.
   std::vector<std::optional<uint32_t>> counts;
   std::map<std::pair<Address, uint64_t>, size_t> places;
   std::vector<Command> waits;
@@ -136,8 +136,8 @@ void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool 
   }
 }
 
-// A child of fork shares its parent's connections, and would draw the numbers that its parent
-// draws.
+// Drops the connections in a child of fork, which shares them with its parent, and seeds the random
+// numbers again. Otherwise both processes would draw the same ones.
 void Client::LeaveToParent() {
   if (process_ == getpid()) return;
   process_ = getpid();
@@ -154,13 +154,13 @@ void Client::RunAll() {
   while (left_ > 0) {
     if (stop_.stop_requested()) return FailAll("the client was stopped");
     const Time now = steady_clock::now();
-    // With a map the nodes themselves tell whom they refuse. To ask once more would be a second
-    // wrong password in the server's book, so this comes first.
+    // With a map, the nodes themselves report that they refuse the client. This check comes before
+    // the next inquiry, which would count as a second wrong password.
     if (refused_ && !has_map_ && !inquiry_) return FailAll(last_error_);
     if ((!has_map_ || stale_) && !inquiry_ && now >= next_refresh_) BeginInquiry(now);
     if (has_map_ && !begun) {
       begun = true;
-      progress_ = now;  // to find the cluster is no part of retry_for
+      progress_ = now;  // retry_for does not include the time to find the cluster
     }
     if (!has_map_ && !inquiry_ && now - progress_ > settings_.options.retry_for)
       return FailAll(last_error_);
@@ -216,7 +216,7 @@ const Address* Client::TargetOf(const Command& command, bool& read_only) {
   const Address* const master = map_.MasterOf(command.slot());
   if (master == nullptr || !command.reads || !settings_.options.read_from_replicas) return master;
   const std::vector<Address>& replicas = *map_.ReplicasOf(command.slot());
-  // Whatever was wrong with the replica, the master is asked next.
+  // After any failure of the replica, the next attempt goes to the master.
   if (replicas.empty() || command.attempts_ + command.redirects_ > 0) return master;
   read_only = true;
   return &replicas[command.slot() % replicas.size()];
@@ -257,7 +257,7 @@ void Client::Work() {
   }
   for (auto& [key, node] : nodes_) {
     if (!node->link.is_open()) continue;
-    // Idle ones, too: a server that has closed one is to be noticed before it is used.
+    // Includes idle connections, to notice that a server has closed one before it is used.
     busy.push_back(node.get());
     pollers.push_back({node->link.fd(), node->link.events(), 0});
     until = std::min(until, node->link.deadline());
@@ -266,7 +266,7 @@ void Client::Work() {
   }
   if (inquiry_) pollers.push_back({inquiry_->link->fd(), inquiry_->link->events(), 0});
   const auto pause = until - before;
-  // At least 1 ms: nothing that is waited for comes of asking more often.
+  // Waits 1 ms or more, to avoid a busy loop.
   const int64_t longest = stop_.stop_possible() ? kLook.count() : 60'000;
   const auto wait = std::clamp<int64_t>(std::chrono::ceil<milliseconds>(pause).count(), 1, longest);
   poll(pollers.data(), pollers.size(), static_cast<int>(wait));
@@ -308,7 +308,7 @@ void Client::Take(Command& command, Node& node, Reply& reply, Time now) {
         map_.Move(command.slot(), redirect->to);
         stale_ = true;
       }
-      // Round and round between two nodes that do not know it yet.
+      // Two nodes may redirect to each other until both have the news.
       const int rounds = ++command.redirects_ - kRedirectsAtOnce;
       return Retry(command, last_error_, rounds <= 0 ? milliseconds(0) : Backoff(rounds));
     }
@@ -318,7 +318,7 @@ void Client::Take(Command& command, Node& node, Reply& reply, Time now) {
     }
     if (IsTemporary(reply.text)) {
       command.ask_.reset();
-      // Not of a slot that moves: the map is right, and the slot's other keys are still to come.
+      // TRYAGAIN means that the slot is moving. The map is still right.
       stale_ |= !reply.text.starts_with("TRYAGAIN");
       return Retry(command, AddressText(node.link.address()) + ": " + ShownText(reply.text),
                    Backoff(++command.attempts_));
@@ -337,12 +337,12 @@ void Client::NodeFailed(Node& node, Time now) {
   commands.insert(commands.end(), node.queue.begin(), node.queue.end());
   node.queue.clear();
   node.working = 0;
-  if (commands.empty()) return;  // it was idle, and the server may close it
+  if (commands.empty()) return;  // a server may close an idle connection
   last_error_ = node.link.error();
   stale_ = true;
   node.not_before = now + Backoff(++node.failures);
   for (Command* const command : commands) {
-    // What cannot be read once is not read the next time either; the others do not suffer for it.
+    // A reply that cannot be read would be the same next time. Other commands are retried.
     if (command->pinned_ || node.link.refused() ||
         (node.link.unreadable() && command == commands.front())) {
       Fail(*command, last_error_);

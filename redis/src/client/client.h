@@ -1,5 +1,5 @@
-// Sends commands to the nodes that have their slots, all nodes at the same time, and sees to it
-// that each is answered, if that can be.
+// Sends commands to the nodes that own their slots, to all nodes at the same time, and retries them
+// until they are answered or time is over.
 #ifndef TAMIS_REDIS_SRC_CLIENT_CLIENT_H_
 #define TAMIS_REDIS_SRC_CLIENT_CLIENT_H_
 
@@ -21,34 +21,36 @@
 
 namespace tamis::redis {
 
-// Of one thread at a time. A command may be carried out more than once, if its reply was lost: each
-// has to be one that can be.
+// One thread at a time may use it. If a reply is lost, the command is sent again, so every command
+// must tolerate being run twice.
 class Client {
  public:
-  // Throws Error(kInvalidArgument) for options out of range, Error(kUnsupported) as Tls::Make. It
-  // connects when it is used.
+  // Throws Error(kInvalidArgument) for options out of range, and as Tls::Make. Does not connect
+  // before the first use.
   explicit Client(const ServerOptions& options);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  // Returns when each command is answered or has failed.
+  // Runs the commands. Returns when each is answered or has failed.
   void Run(std::span<Command> commands);
-  // Waits until so many replicas have what the commands that were just run have written, or until
-  // half of command_timeout is over, and sets Command::durable. With `all_known`, until all do that
-  // the cluster has shown for their slots, if these are more.
+  // Waits until `replicas` replicas have the writes of `commands`, which must be those of the last
+  // Run, but at most half of command_timeout. Sets Command::durable. With `all_known`, waits for
+  // all replicas that the cluster has shown for their slots, if these are more.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
-  // As long as before a node is tried again that has failed so often, and not beyond `end`.
+  // Sleeps as long as before the retry of a node that has failed `failures` times, but not beyond
+  // `end`.
   void Pause(int failures, std::chrono::steady_clock::time_point end);
 
-  // From then on Run fails what is not answered yet, and no pause lasts: they look every 20 ms.
+  // After `stop` is requested, Run fails all commands without an answer, and pauses end. Both check
+  // it every 20 ms.
   void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }
 
-  // The slots as they are now. Throws Error(kUnavailable) if no node tells them.
+  // Reads the slot map from a node. Throws Error(kUnavailable) if no node returns it.
   const SlotMap& RefreshedMap();
-  // Gives the slots, refreshed if they may be others by now: something has shown that, or they are
-  // more than a second old. Throws as that.
+  // Returns the slot map. Refreshes it first if a reply has shown that it is out of date, or if it
+  // is more than a second old. Throws as RefreshedMap.
   const SlotMap& RecentMap();
 
   const ServerOptions& options() const { return settings_.options; }
@@ -58,7 +60,7 @@ class Client {
   }
 
  private:
-  // A node, and when it may be tried again.
+  // A node, the commands that wait for it, and the time of its next try.
   struct Node {
     Node(const LinkSettings& settings, const Address& address, bool read_only, bool in_cluster)
         : link(settings, address, read_only, in_cluster) {}
@@ -67,8 +69,8 @@ class Client {
     std::deque<Command*> queue;
     int failures = 0;
     Time not_before{};
-    // Of commands with work: how many are on their way, since when the first of these, and until
-    // when no further one is sent.
+    // For commands with `work`: the number under way, the time when the server began the current
+    // one, and the end of the rest, before which no more are sent.
     size_t working = 0;
     Time working_since{};
     Time rests_until{};
@@ -78,15 +80,16 @@ class Client {
   void RunAll();
   // Distributes the commands of unrouted_ to the queues of nodes.
   void Route(Time now);
-  // False if it has to wait: until next_route_ or for the next map.
+  // Returns false if the command must wait until next_route_ or for the next map.
   bool RouteOne(Command& command, Time now, bool in_time);
-  // Sends what there is room for, and what the server is not to rest from.
+  // Sends the commands that the connection has room for, except those with `work` during a rest.
   void Fill(Node& node, Time now);
-  // Waits until something can be done, and does what can be done on all connections.
+  // Waits until a connection is ready or a time limit ends, and then reads and writes on all
+  // connections that are ready.
   void Work();
   void Collect(Node& node, Time now);
   void Take(Command& command, Node& node, Reply& reply, Time now);
-  // After an answer to a command with work.
+  // Begins the pause after the reply to a command with `work`.
   void LetRest(Node& node, Time now);
   void NodeFailed(Node& node, Time now);
 
@@ -94,23 +97,23 @@ class Client {
   const Address* TargetOf(const Command& command, bool& read_only);
   void Retry(Command& command, std::string why, std::chrono::nanoseconds pause);
   void Fail(Command& command, std::string why);
-  // Those of broken connections, too, for no command may be left with one.
+  // Fails all commands, including those of broken connections, which must not keep any.
   void FailAll(const std::string& why);
   void Abandon() noexcept;
   std::chrono::nanoseconds Backoff(int failures);
 
-  // Nodes are asked for the slots, one after the other, on connections of their own and while
-  // commands go on.
+  // An inquiry for the slot map. It goes to one node after the other, over connections of its own,
+  // while commands go on.
   struct Inquiry {
-    std::deque<Address> left;  // to be asked after this one
+    std::deque<Address> left;  // the nodes that follow
     std::unique_ptr<Link> link;
     std::unique_ptr<Command> command;
   };
   void BeginInquiry(Time now);
-  // Asks the next node; the inquiry is over if there is none.
+  // Sends the inquiry to the next node, or ends it after the last one.
   void AskNext(Time now);
   void AskFor(std::string_view what, Time now);
-  // Takes the answer, if it is there.
+  // Takes the answer if it has arrived.
   void GoOnAsking(Time now);
   void TakeAnswer(const Reply& reply, Time now);
   void UseMap(SlotMap map, bool in_cluster, Time now);
@@ -120,18 +123,18 @@ class Client {
   SlotMap map_;
   bool has_map_ = false;
   bool in_cluster_ = true;
-  bool stale_ = false;    // the map
-  bool refused_ = false;  // by a node that was asked for the slots
+  bool stale_ = false;    // whether the map is out of date
+  bool refused_ = false;  // whether a node has refused an inquiry
   int refresh_failures_ = 0;
-  uint64_t maps_ = 0;  // that were taken
-  Time map_time_;      // when the last one was
+  uint64_t maps_ = 0;  // number of maps so far
+  Time map_time_;      // time of the last one
   std::optional<Inquiry> inquiry_;
   Time next_refresh_{};
   std::map<std::pair<Address, bool>, std::unique_ptr<Node>> nodes_;
   std::mt19937_64 random_;
   int process_;
 
-  // While it runs.
+  // The state of a call of Run.
   std::deque<Command*> unrouted_;
   Time next_route_{};
   size_t left_ = 0;

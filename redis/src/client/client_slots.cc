@@ -1,4 +1,4 @@
-// Finding out which nodes have which slots.
+// The part of Client that reads the slot map.
 #include <poll.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// A cluster of 1,000 nodes whose slots are scattered.
+// Limits for the reply. Suffice for a cluster of 1,000 nodes with scattered slots.
 constexpr size_t kMapBytes = size_t{8} << 20;
 constexpr size_t kMapElements = 400'000;
-// Between two looks at the slots: what MOVED says is followed before that.
+// Minimum time between two inquiries. MOVED replies change the map at once.
 constexpr milliseconds kRefreshPause{100};
 constexpr milliseconds kRecent{1000};
 
@@ -50,7 +50,7 @@ const SlotMap& Client::RecentMap() {
 void Client::BeginInquiry(Time now) {
   std::vector<Address> known = map_.Nodes();
   std::shuffle(known.begin(), known.end(), random_);
-  // Those that are known to work first, and then what the URL says, in case all have moved.
+  // Nodes with an open connection come first. The URL comes last, in case all nodes have moved.
   std::stable_partition(known.begin(), known.end(), [&](const Address& address) {
     const auto node = nodes_.find({address, false});
     return node != nodes_.end() && node->second->link.is_open();
@@ -107,7 +107,7 @@ void Client::TakeAnswer(const Reply& reply, Time now) {
                     /*in_cluster=*/true, now);
     }
     const bool single = reply.text.find("cluster support disabled") != std::string::npos;
-    // SHARDS is unknown before Redis 7.
+    // Redis before version 7 lacks SHARDS.
     if (shards && !single) return AskFor("SLOTS", now);
     if (single || reply.text.starts_with("ERR unknown command")) {
       return UseMap(SlotMap::OfServer(address), /*in_cluster=*/false, now);

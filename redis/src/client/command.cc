@@ -9,7 +9,7 @@
 namespace tamis::redis {
 namespace {
 
-// Errors are longer than the replies to some commands.
+// Added to the limit of each reply, because an error may be longer than the expected reply.
 constexpr size_t kErrorBytes = 4096;
 constexpr size_t kScriptElements = 16;
 

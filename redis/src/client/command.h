@@ -1,4 +1,4 @@
-// One command for a server, and what came of it.
+// One command for a server, and its outcome.
 #ifndef TAMIS_REDIS_SRC_CLIENT_COMMAND_H_
 #define TAMIS_REDIS_SRC_CLIENT_COMMAND_H_
 
@@ -17,7 +17,7 @@
 
 namespace tamis::redis {
 
-// A script that servers keep once they have been given it.
+// A Lua script. Servers keep scripts, so the source is only sent where it is unknown.
 struct Script {
   explicit Script(std::string its_source);
 
@@ -25,42 +25,42 @@ struct Script {
   std::string sha;
 };
 
-// `reply_bytes` of a command whose reply is a status, a number or a record of ours.
+// `reply_bytes` of a command whose reply is a status, a number or a record of this library.
 inline constexpr size_t kSmallReply = 4096;
 
 class Command {
  public:
-  // Of a single key or of keys that are all in `slot`. `reply_bytes` bounds the strings of the
-  // reply, apart from errors.
+  // All keys of the command must be in `slot`. `reply_bytes` bounds the strings of the reply, and
+  // there are 4 KiB more for an error.
   Command(uint32_t slot, std::initializer_list<std::string_view> words, size_t reply_bytes,
           size_t reply_elements = 16);
-  // EVALSHA, or EVAL where the server lacks the script.
+  // Runs a script: with EVALSHA, or with EVAL if the server lacks it.
   Command(uint32_t slot, const Script& script, const std::vector<std::string_view>& keys,
           const std::vector<std::string_view>& arguments, size_t reply_bytes);
 
-  // One more argument.
+  // Adds an argument.
   void Append(std::string_view word);
 
   uint32_t slot() const { return slot_; }
   const Script* script() const { return script_; }
   const ReplyLimits& limits() const { return limits_; }
-  // What sending it and its reply take at most, and the server's work, in bytes.
+  // Upper bound for the command, its reply and the server's work, in bytes.
   uint64_t cost() const {
     return tail_.size() + limits_.bytes + kElementBytes * limits_.elements + work;
   }
 
-  // The command as it is sent: head, then tail. `with_source`: EVAL.
+  // The command as it is sent is Head() followed by tail(). `with_source`: EVAL.
   std::string Head(bool with_source) const;
   const std::string& tail() const { return tail_; }
 
-  // Of whole segments that the server goes through, in bytes: it serves nobody else meanwhile.
+  // Bytes of whole segments that the server goes through. It serves no other client meanwhile.
   uint64_t work = 0;
   // Whether a replica may answer it.
   bool reads = false;
-  // After Client::AwaitReplicas: whether so many replicas have what it has written.
+  // Set by Client::AwaitReplicas: whether enough replicas have its writes.
   bool durable = false;
 
-  // What came of it: a reply, or why there is none. A reply can be an error.
+  // The outcome: a reply, which may be an error, or `failure`, the reason why it is missing.
   bool answered = false;
   Reply reply;
   std::string failure;
@@ -72,18 +72,18 @@ class Command {
   static constexpr uint64_t kElementBytes = 32;  // a line in a reply
 
   uint32_t slot_;
-  size_t words_ = 0;  // in tail_
+  size_t words_ = 0;  // number of words in tail_
   const Script* script_ = nullptr;
   std::string tail_;
   ReplyLimits limits_;
 
-  // Of the client, while it runs.
+  // The state of the client while the command runs.
   int redirects_ = 0;
   int attempts_ = 0;
   bool with_source_ = false;
   std::optional<Address> ask_;
   Time not_before_{};
-  // The connection that has answered it; of a pinned command, the only one that it can go by.
+  // The connection that has answered it. A pinned command must use this connection.
   bool pinned_ = false;
   Address node_;
   uint64_t connection_ = 0;
@@ -92,7 +92,7 @@ class Command {
 // Returns the command that reads a small record.
 Command GetCommand(const std::string& key);
 
-// Appends a word of a command as it is sent.
+// Appends a word of a command to `out`, in the form that is sent.
 void AppendWord(std::string_view word, std::string& out);
 
 }  // namespace tamis::redis

@@ -1,4 +1,4 @@
-// Texts on the servers of which each line is a name, a space and a value.
+// Reads texts from servers. Each line is a name, a space and a value.
 #ifndef TAMIS_REDIS_SRC_CLIENT_LINE_READER_H_
 #define TAMIS_REDIS_SRC_CLIENT_LINE_READER_H_
 
@@ -9,16 +9,16 @@
 
 namespace tamis::redis {
 
-// Reads the lines in a fixed order. What is not as it should be throws Error(kCorrupt), which names
-// the line.
+// Reads the lines in a fixed order. Functions throw Error(kCorrupt), which names the line, if a
+// line is not as expected.
 class LineReader {
  public:
-  // `what` the text is, for errors.
+  // `what` describes the text in errors.
   LineReader(std::string what, std::string_view text) : what_(std::move(what)), rest_(text) {}
 
   std::string_view Value(std::string_view name);
   uint64_t Number(std::string_view name, uint64_t min, uint64_t max);
-  // 16 digits.
+  // Reads 16 hexadecimal digits.
   uint64_t Hex(std::string_view name);
   void End();
 

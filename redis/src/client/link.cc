@@ -16,19 +16,21 @@
 namespace tamis::redis {
 namespace {
 
-// hiredis moves what is left of its buffer to the front after every write: so it gets little.
+// Bytes that hiredis gets at a time. After each write it moves the rest of its buffer to the front,
+// so the buffer must be small.
 constexpr size_t kWriteBytes = size_t{256} << 10;
-// Reads in a row from one connection, of 16 KiB each, before others have their turn.
+// Reads in a row from one connection, of 16 KiB each, before it is the turn of the next.
 constexpr int kReadsInARow = 16;
 constexpr size_t kOwnReplyBytes = 4096;
-// Of all own replies together, with room for one read.
+// Upper bound for all replies to commands of the link itself, with room for one read.
 constexpr size_t kOwnBytes = size_t{1} << 20;
-// For each of them a reply has command_timeout once more.
+// Each of this many bytes adds command_timeout to the time limit of a reply.
 constexpr uint64_t kBytesOfTimeout = uint64_t{4} << 20;
 
 std::string SystemText(int error) { return std::generic_category().message(error); }
 
-// Without it the second small write of a call waits for the first to be acknowledged.
+// Sets TCP_NODELAY. Without it, the second small write of a call waits until the first is
+// acknowledged.
 void SendAtOnce(int fd) {
   const int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
@@ -106,7 +108,7 @@ void Link::SetDeadline(Time now) {
     deadline_ = Time::max();
     return;
   }
-  // Also what is before it has to be sent, so the cost of the command counts, not the reply alone.
+  // The cost covers the command, which must be sent first, and not only the reply.
   const auto times = 1 + flights_.front().cost / kBytesOfTimeout;
   deadline_ = now + settings_.options.command_timeout * static_cast<int64_t>(times);
 }
@@ -160,7 +162,7 @@ bool Link::Fill() {
     const size_t tail = out.tail == nullptr ? 0 : out.tail->size();
     const size_t room = kWriteBytes - slice.size();
     if (sent_ < head) {
-      slice += out.head;  // at once: what counts it need not know of its parts
+      slice += out.head;  // never split, so that the head counts as sent as a whole
       sent_ = head;
     } else {
       const size_t count = std::min(room, head + tail - sent_);
@@ -197,15 +199,15 @@ bool Link::Work(Time now) {
     if (connecting_) return true;
   }
   if (!Write()) return false;
-  // With TLS there may be bytes that the socket no longer has, so that poll() would not tell of
-  // them.
+  // TLS may already have taken bytes from the socket. poll() does not report them, so everything is
+  // read now.
   const bool to_the_end = settings_.tls != nullptr;
   for (int i = 0; to_the_end || i < kReadsInARow; ++i) {
     pollfd poller = {context_->fd, POLLIN, 0};
     if (!to_the_end && poll(&poller, 1, 0) <= 0) break;
     const size_t before = context_->reader->len;
     if (redisBufferRead(context_.get()) != REDIS_OK) {
-      // Its last words first: the connection will still be broken when they have been read.
+      // Handles the data that was read first. The next call finds the connection broken again.
       if (i > 0) break;
       return EndWithContextError("the connection broke");
     }
@@ -219,7 +221,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
   if (greeting_ && now >= deadline_) Close("TLS cannot be begun: no answer in time");
   while (context_ != nullptr) {
     if (flights_.empty()) {
-      // Anything may come where nothing was asked for; it is not kept.
+      // Ends the connection at data that no command asked for.
       if (context_->reader->len > context_->reader->pos) Close("the server said something unasked");
       return nullptr;
     }
@@ -231,7 +233,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
       return nullptr;
     }
     if (reply == nullptr) {
-      // What comes without an end is not kept either.
+      // Bounds the memory for a reply that has no end.
       if (context_->reader->len - context_->reader->pos > bytes_in_flight_ + kOwnBytes) {
         Close("the server's answer is larger than what was asked for");
         unreadable_ = flight.command != nullptr;
@@ -241,7 +243,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
       return nullptr;
     }
     if (flights_.size() <= outgoing_.size()) {
-      // What is left of the command must not be sent when it is no more.
+      // The command is not sent yet. Its rest must not be sent after the caller has freed it.
       Close("the server answers before it has the command: it gives " + ReplyText(*reply));
       return nullptr;
     }
@@ -250,7 +252,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
     SetDeadline(now);
     if (flight.command != nullptr) return flight.command;
     if (reply->IsError()) {
-      // AUTH comes first, and a server that loads its data answers it all the same.
+      // A server that loads its data still checks AUTH, which comes first.
       const bool refused =
           !reply->text.starts_with("LOADING") && !reply->text.starts_with("MASTERDOWN");
       Close("the server refuses: " + ShownText(reply->text));

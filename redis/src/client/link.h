@@ -1,4 +1,4 @@
-// One connection to one server: commands go in, and their replies come out in their order.
+// One connection to one server. Replies arrive in the order of the commands.
 #ifndef TAMIS_REDIS_SRC_CLIENT_LINK_H_
 #define TAMIS_REDIS_SRC_CLIENT_LINK_H_
 
@@ -21,18 +21,18 @@ namespace tamis::redis {
 
 using Time = std::chrono::steady_clock::time_point;
 
-// What all links of a client have in common.
+// The settings that all links of a client share.
 struct LinkSettings {
   ServerOptions options;
-  Url url;  // with the user and password that are used
+  Url url;  // includes the user and password of `options`
   std::shared_ptr<Tls> tls;
 };
 
-// Never blocks but to look up a name. Nothing is thrown but std::bad_alloc: what goes wrong ends
-// the connection, and error() says why.
+// Blocks only to look up a host name. Throws only std::bad_alloc. Any other failure ends the
+// connection, and error() returns the reason.
 class Link {
  public:
-  // `read_only`: of a replica, which is to answer itself. `in_cluster`: has no databases.
+  // `read_only`: sends READONLY, so that a replica answers. `in_cluster`: does not send SELECT.
   Link(const LinkSettings& settings, Address address, bool read_only, bool in_cluster);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -41,43 +41,44 @@ class Link {
   const Address& address() const { return address_; }
   bool read_only() const { return read_only_; }
 
-  // Begins to connect if it is not connected. False if that failed at once.
+  // Begins to connect if it is not connected. Returns false if that failed at once.
   bool Open(Time now);
   bool is_open() const { return context_ != nullptr; }
-  // Another number for each connection; 0: there was none.
+  // The number of the connection, counted from 1; 0: none so far.
   uint64_t connection() const { return connection_; }
   // Why the connection ended.
   const std::string& error() const { return error_; }
-  // True if the server does not accept user and password, or has no certificate that is trusted: no
-  // use to try again.
+  // True if the server rejects the user and password, or if its certificate is not trusted. Another
+  // try is useless then.
   bool refused() const { return refused_; }
-  // True if the answer to the first command that TakeUnanswered gives back cannot be read.
+  // True if the reply to the first command of TakeUnanswered cannot be read.
   bool unreadable() const { return unreadable_; }
 
-  // Whether another command of this cost may go on its way.
+  // Whether another command of this cost may be sent now.
   bool HasRoomFor(uint64_t cost) const;
-  // The command must stay until its reply is there or the connection ends.
+  // Sends `command`, which must live until its reply has arrived or the connection has ended.
   void Send(Command& command, bool asking, bool with_source);
   bool idle() const { return flights_.empty(); }
 
   // For poll().
   int fd() const;
   short events() const;
-  // When the next reply is too late.
+  // The time when the next reply is too late.
   Time deadline() const { return deadline_; }
 
-  // Writes and reads what can be written and read now. False if the connection has ended.
+  // Writes and reads as much as possible without blocking. Returns false if the connection has
+  // ended.
   bool Work(Time now);
-  // The next command that has its reply, in `reply`; nullptr if there is none yet, or, with an open
-  // connection no more, if there will be none.
+  // Returns the next command that was answered, and writes its reply to `reply`. Returns nullptr if
+  // no reply has arrived, or if the connection has ended.
   Command* Next(Time now, std::unique_ptr<Reply>& reply);
 
-  // Ends the connection. Commands without reply are given back by TakeUnanswered.
+  // Ends the connection. TakeUnanswered then returns the commands without a reply.
   void Close(std::string why);
   std::deque<Command*> TakeUnanswered();
 
  private:
-  // A command on its way; without one, a command of the link's own.
+  // A command that waits for its reply; nullptr: a command of the link itself.
   struct Flight {
     Command* command = nullptr;
     ReplyLimits limits;
@@ -90,10 +91,10 @@ class Link {
 
   void SendOwn(std::initializer_list<std::string_view> words);
   bool FinishConnecting(Time now);
-  // Of TLS, which a server may not speak.
+  // Ends the waiting for the handshake of TLS, if it is complete.
   void FinishGreeting(Time now);
   bool Write();
-  // Fills the context's buffer with the next few bytes to be sent.
+  // Fills the buffer of the context with the next bytes to send.
   bool Fill();
   void SetDeadline(Time now);
   bool EndWithContextError(const char* doing);
@@ -107,15 +108,15 @@ class Link {
   uint64_t connection_ = 0;
   Tls::Session* session_ = nullptr;  // belongs to context_
   bool connecting_ = false;
-  bool greeting_ = false;  // as far as TLS is not begun, also once it is connected
+  bool greeting_ = false;  // connected, but the handshake of TLS is not complete
   bool refused_ = false;
   bool unreadable_ = false;
   std::string error_;
   std::deque<Flight> flights_;
   uint64_t bytes_in_flight_ = 0;
-  std::deque<Outgoing> outgoing_;  // of the last flights, one for each
-  size_t sent_ = 0;                // of outgoing_.front(), head and tail taken together
-  bool unsent_ = false;            // in the context's buffer
+  std::deque<Outgoing> outgoing_;  // one for each of the last flights
+  size_t sent_ = 0;                // bytes of outgoing_.front() that were sent, head and tail
+  bool unsent_ = false;            // whether the buffer of the context has bytes to send
   Time deadline_ = Time::max();
 };
 

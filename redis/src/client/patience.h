@@ -1,4 +1,4 @@
-// How often something begins anew as a rebuild came between.
+// Limits how often work is repeated because of rebuilds.
 #ifndef TAMIS_REDIS_SRC_CLIENT_PATIENCE_H_
 #define TAMIS_REDIS_SRC_CLIENT_PATIENCE_H_
 
@@ -11,15 +11,16 @@
 
 namespace tamis::redis {
 
-// Limits how often an operation is repeated because a segment changed. First it is repeated as
-// often as one rebuild changes a segment, then until ServerOptions::retry_for is over, with pauses
-// after the first few times: a slow client, or one that waits for a slot that moves, can be late
-// for each change of many rebuilds. It ends, because a server could answer differently for ever.
+// Allows three repetitions, because one rebuild changes a segment three times. Then allows more
+// until ServerOptions::retry_for has passed without progress, with pauses after the first eight. A
+// slow client, or one that waits for a slot that moves, can be late for each change of many
+// rebuilds. The limit is for servers whose answers never stop changing.
 class Patience {
  public:
   explicit Patience(Client& client) : client_(client) {}
 
-  // Whether to do once more what was not done. `left`: how much that is.
+  // Returns whether to repeat the work that is not done, and may pause before. `left` is the amount
+  // of that work. The time limit restarts when it shrinks.
   bool OnceMore(size_t left) {
     const auto now = std::chrono::steady_clock::now();
     if (left < least_left_) end_ = now + client_.options().retry_for;

@@ -1,4 +1,4 @@
-// Why something could not be done.
+// The reason why a command, or the work on a segment, failed.
 #ifndef TAMIS_REDIS_SRC_CLIENT_PROBLEM_H_
 #define TAMIS_REDIS_SRC_CLIENT_PROBLEM_H_
 
@@ -11,11 +11,11 @@
 
 namespace tamis::redis {
 
-// What may help where a segment is not as it was expected.
+// A way to recover from an unexpected state of a segment.
 enum class Remedy : uint8_t {
   kNone,
-  kAgain,       // what was found is known now: the same again
-  kDescriptor,  // to read the descriptor again: the filter may have been rebuilt
+  kAgain,       // repeat the work: the client now has the state that it lacked
+  kDescriptor,  // read the descriptor again: the filter may have been rebuilt
 };
 
 struct Problem {
@@ -24,19 +24,20 @@ struct Problem {
   Remedy remedy = Remedy::kNone;
 };
 
-// Whether only the first is about what may not have been written at all.
+// Returns true if only `than` is kNotDurable: keys that may not be in at all are worse.
 bool IsWorse(const Problem& problem, const Problem& than);
 
-// "segment 5: "
+// Returns text such as "segment 5: ".
 std::string InSegment(uint64_t segment);
 
-// Of who is late for each of many rebuilds.
+// Returns the problem of a client that was too slow for each of several rebuilds.
 Problem RebuiltAgainAndAgain();
 
-// What is wrong with a command that was run; nothing if its reply is neither missing nor an error.
+// Returns the problem of a command that was run: its reply is missing or an error. Otherwise
+// returns nothing.
 std::optional<Problem> ProblemOf(const Command& command);
 
-// Of a command that gives a string of so many bytes.
+// The same for a command whose reply must be a string of `bytes` bytes.
 std::optional<Problem> ProblemOfString(const Command& command, size_t bytes);
 
 }  // namespace tamis::redis

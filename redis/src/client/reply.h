@@ -1,4 +1,4 @@
-// What a server has answered. Nothing in it is trusted.
+// The reply of a server. Nothing in it is trusted.
 #ifndef TAMIS_REDIS_SRC_CLIENT_REPLY_H_
 #define TAMIS_REDIS_SRC_CLIENT_REPLY_H_
 
@@ -20,16 +20,16 @@ struct Reply {
 
   Type type = Type::kNil;
   int64_t integer = 0;
-  std::string text;  // of a string, status or error
+  std::string text;  // for kString, kStatus and kError
   std::vector<Reply> elements;
 };
 
-// "nil", "a string of 32 bytes", "the error ..." with what can be shown of it: for messages.
+// Describes a reply for error texts: "nil", "a string of 32 bytes", "the error ...".
 std::string ReplyText(const Reply& reply);
-// The first 200 characters of what a server has said, without control characters.
+// Returns the first 200 characters of a text from a server, with '?' for all but printable ASCII.
 std::string ShownText(std::string_view text);
-// Of the text of an error: whether it is over some time later, as of slots that move, masters that
-// change or begin, and scripts of others that take long.
+// Returns whether an error with this text will pass: a slot moves, a master changes or starts, or a
+// script of another client takes long.
 bool IsTemporary(std::string_view error);
 
 }  // namespace tamis::redis

@@ -7,7 +7,7 @@
 
 namespace tamis::redis {
 
-// Called by hiredis, a library in C: nothing may be thrown. nullptr ends the reading.
+// hiredis, which is C, calls these functions, so they must not throw. nullptr ends the reading.
 struct ReplyFunctions {
 #if HIREDIS_MAJOR > 0
   using Count = size_t;
@@ -21,21 +21,21 @@ struct ReplyFunctions {
     return *static_cast<ReplyReader*>(task->privdata);
   }
 
-  // The place for what the task reads: in the array that it is of, or on the heap.
+  // Returns the object for the value that the task reads: an element of an array, or a new one.
   static Reply* Place(const redisReadTask* task) {
     if (task->parent == nullptr) return new (std::nothrow) Reply;
     return &static_cast<Reply*>(task->parent->obj)->elements[static_cast<size_t>(task->idx)];
   }
 
   static Reply* Make(const redisReadTask* task, Reply::Type type) {
-    // Also what has no bytes costs memory.
+    // Counts one element even for a value without bytes, because it costs memory.
     if (!ReaderOf(task).Take(0, 1)) return nullptr;
     Reply* const reply = Place(task);
     if (reply != nullptr) reply->type = type;
     return reply;
   }
 
-  // nullptr if `fill` finds no memory; what is on the heap is then freed.
+  // Makes a Reply and fills it. Returns nullptr and frees it if `fill` runs out of memory.
   template <typename Fill>
   static void* Filled(const redisReadTask* task, Reply::Type type, const Fill& fill) {
     Reply* const reply = Make(task, type);
@@ -57,11 +57,10 @@ struct ReplyFunctions {
     return Filled(task, type, [&](Reply& reply) { reply.text.assign(bytes, size); });
   }
   static void* CreateArray(const redisReadTask* task, Count count) {
-    // Arrays in arrays are freed by calls in calls, and only hiredis before 1.0 has a limit of its
-    // own.
+    // Nested arrays are freed recursively. Only hiredis before 1.0 limits the depth itself.
     int depth = 0;
     for (const redisReadTask* t = task->parent; t != nullptr; t = t->parent) ++depth;
-    // A count below zero is here more than any limit.
+    // A negative count becomes a number above all limits.
     if (depth > kMaxDepth || !ReaderOf(task).Take(0, static_cast<size_t>(count))) {
       return nullptr;
     }
@@ -75,7 +74,7 @@ struct ReplyFunctions {
   static void Free(void* reply) { delete static_cast<Reply*>(reply); }
 
 #if HIREDIS_MAJOR > 0
-  // Of a protocol that is not asked for.
+  // Types of RESP3, a protocol that this client does not use.
   static void* CreateDouble(const redisReadTask*, double, char*, size_t) { return nullptr; }
   static void* CreateBool(const redisReadTask*, int) { return nullptr; }
 #endif
@@ -122,7 +121,7 @@ bool ReplyReader::Feed(const char* bytes, size_t size) {
 
 bool ReplyReader::Next(std::unique_ptr<Reply>& reply) {
   reply.reset();
-  if (reader_->reply == nullptr) left_ = limits_;  // none is half read
+  if (reader_->reply == nullptr) left_ = limits_;  // a new reply begins
   void* made = nullptr;
   if (redisReaderGetReply(reader_, &made) != REDIS_OK) return false;
   reply.reset(static_cast<Reply*>(made));

@@ -1,4 +1,4 @@
-// Makes hiredis build Replies, and none that is larger than what was asked for can be.
+// Lets hiredis build Reply objects, with limits for their size.
 #ifndef TAMIS_REDIS_SRC_CLIENT_REPLY_READER_H_
 #define TAMIS_REDIS_SRC_CLIENT_REPLY_READER_H_
 
@@ -11,35 +11,36 @@
 
 namespace tamis::redis {
 
-// What one reply may have.
+// Upper bounds for one reply.
 struct ReplyLimits {
-  size_t bytes = 0;     // of all strings
-  size_t elements = 0;  // of all arrays
+  size_t bytes = 0;     // in all strings together
+  size_t elements = 0;  // in all arrays together, and one for each value
 };
 
 class ReplyReader {
  public:
-  // A reader of its own.
+  // Creates a reader of hiredis.
   ReplyReader();
-  // That of a connection, which outlives this.
+  // Uses the reader of a connection, which must outlive this object.
   explicit ReplyReader(redisReader* reader);
   ReplyReader(const ReplyReader&) = delete;
   ReplyReader& operator=(const ReplyReader&) = delete;
   ~ReplyReader();
 
-  // For the replies from now on.
+  // Sets the limits for later replies.
   void set_limits(const ReplyLimits& limits) { limits_ = limits; }
-  // False if the bytes have no place in memory.
+  // Adds bytes. Returns false if there is not enough memory.
   bool Feed(const char* bytes, size_t size);
-  // False if the bytes are no replies, or a reply exceeds its limits; then error() says which, and
-  // nothing can be read any more. `reply` stays empty while a reply is not complete.
+  // Reads the next reply. Leaves `reply` empty if it is not complete. Returns false if the bytes
+  // are not a reply, or if it exceeds its limits. error() then returns the reason, and nothing more
+  // can be read.
   bool Next(std::unique_ptr<Reply>& reply);
   const char* error() const;
 
  private:
   friend struct ReplyFunctions;
 
-  // Takes from what is left of the limits of the reply being read; false if that is too little.
+  // Counts bytes and elements of the current reply. Returns false if that exceeds its limits.
   bool Take(size_t bytes, size_t elements);
 
   std::unique_ptr<redisReader, void (*)(redisReader*)> own_;

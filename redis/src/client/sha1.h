@@ -1,4 +1,4 @@
-// SHA-1, by which servers name the scripts that they have.
+// SHA-1: servers identify scripts by it.
 #ifndef TAMIS_REDIS_SRC_CLIENT_SHA1_H_
 #define TAMIS_REDIS_SRC_CLIENT_SHA1_H_
 
@@ -7,7 +7,7 @@
 
 namespace tamis::redis {
 
-// 40 hexadecimal digits.
+// Returns the hash as 40 hexadecimal digits in lower case.
 std::string Sha1Text(std::string_view bytes);
 
 }  // namespace tamis::redis

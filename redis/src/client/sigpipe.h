@@ -1,5 +1,4 @@
-// Keeps a write to a broken connection from ending the process, whatever the process does with the
-// signal SIGPIPE: for the calling thread, while it is there.
+// Blocks SIGPIPE, so that a write to a broken connection does not end the process.
 #ifndef TAMIS_REDIS_SRC_CLIENT_SIGPIPE_H_
 #define TAMIS_REDIS_SRC_CLIENT_SIGPIPE_H_
 
@@ -7,6 +6,8 @@
 
 namespace tamis::redis {
 
+// Works for the calling thread, for the lifetime of the object, and with any SIGPIPE handler of the
+// process.
 class SigpipeBlock {
  public:
   SigpipeBlock() noexcept {

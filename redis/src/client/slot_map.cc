@@ -31,13 +31,13 @@ const std::vector<Reply>& Array(const Reply& reply, size_t min, const char* what
   return reply.elements;
 }
 
-// Errors show hosts as they are.
+// Errors contain hosts unchanged, so only printable ASCII is allowed.
 bool IsHostText(std::string_view text) {
   return text.size() <= kMaxHost &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
-// A server that does not know its own name gives nil, "" or "?".
+// A server that has no name for itself returns nil, "" or "?".
 std::string Host(const Reply& reply, const Address& asked) {
   if (reply.type == Reply::Type::kNil) return asked.host;
   if (!reply.IsString() || reply.text.size() > kMaxHost) {
@@ -48,7 +48,7 @@ std::string Host(const Reply& reply, const Address& asked) {
   return reply.text;
 }
 
-// The value of a name in an array of names and values; nullptr if it is not there.
+// Returns the value for `name` in an array of names and values; nullptr if it is missing.
 const Reply* Find(const std::vector<Reply>& map, std::string_view name) {
   for (size_t i = 0; i + 1 < map.size(); i += 2) {
     if (map[i].IsString() && map[i].text == name) return &map[i + 1];
@@ -68,8 +68,8 @@ struct Node {
   bool online = false;
 };
 
-// None if it has failed: a master that has been replaced is still listed. Of one that is not online
-// nobody needs the address.
+// Returns nothing for a node that has failed, such as a replaced master, which is still listed. A
+// loading node gets no address, because no command goes to it.
 std::optional<Node> ParseNode(const Reply& reply, const Address& asked, bool tls) {
   const std::vector<Reply>& fields = Array(reply, 0, "a node");
   const Reply& health = Need(fields, "health");
@@ -191,7 +191,7 @@ void SlotMap::Assign(uint64_t first, uint64_t last, uint16_t shard) {
   }
 }
 
-// One shard for each master, however often it is named: so there are no more than slots.
+// Keeps one shard for each master, so that there are never more shards than slots.
 uint16_t SlotMap::Add(Shard shard) {
   for (size_t i = 0; i < shards_.size(); ++i) {
     if (shards_[i].master == shard.master) {
@@ -216,7 +216,7 @@ std::optional<Redirect> ParseRedirect(std::string_view error, const Address& fro
     return {};
   }
   const size_t space = error.find(' ');
-  const size_t colon = error.rfind(':');  // IPv6 addresses have no brackets here
+  const size_t colon = error.rfind(':');  // the last one, as IPv6 addresses have no brackets here
   if (space == std::string_view::npos || colon == std::string_view::npos || colon < space)
     return {};
   uint64_t slot = 0, port = 0;

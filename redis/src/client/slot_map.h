@@ -1,4 +1,4 @@
-// Which node of a cluster has which slots.
+// Maps the slots of a cluster to its nodes.
 #ifndef TAMIS_REDIS_SRC_CLIENT_SLOT_MAP_H_
 #define TAMIS_REDIS_SRC_CLIENT_SLOT_MAP_H_
 
@@ -16,30 +16,30 @@ namespace tamis::redis {
 
 class SlotMap {
  public:
-  // Of no slot an owner is known.
+  // No slot has an owner.
   SlotMap() : owners_(kSlots, kNobody) {}
-  // All slots are one server's.
+  // One server owns all slots.
   static SlotMap OfServer(const Address& server);
-  // Replies to CLUSTER SHARDS and CLUSTER SLOTS from the node at `asked`, whose host is meant by a
-  // node that has none. `tls`: which of the ports of a node. Throw Error(kUnavailable) for a reply
-  // that is not what those commands give.
+  // Parse replies to CLUSTER SHARDS and CLUSTER SLOTS from the node at `asked`. A node without a
+  // host is at the host of `asked`. `tls`: uses the TLS ports. Throw Error(kUnavailable) if the
+  // reply has another form.
   static SlotMap OfShards(const Reply& reply, const Address& asked, bool tls);
   static SlotMap OfSlots(const Reply& reply, const Address& asked);
 
-  // nullptr if nobody is known to have it.
+  // Returns nullptr if the master is unknown.
   const Address* MasterOf(uint32_t slot) const;
-  // Replicas of the slot's master that can be asked; nullptr if its master is not known.
+  // Returns the replicas that can answer queries; nullptr if the master is unknown.
   const std::vector<Address>* ReplicasOf(uint32_t slot) const;
-  // How many replicas may take the place of that master when it fails; nothing if it is none.
-  // CLUSTER SHARDS shows as "loading" also those of which the node that answers does not know yet
-  // how far they are.
+  // Returns the number of replicas that may replace `master` when it fails, or nothing if it is not
+  // a master. Includes "loading" ones: CLUSTER SHARDS also shows this for replicas whose progress
+  // the answering node does not have yet.
   std::optional<uint32_t> FollowersOf(const Address& master) const;
-  // What a MOVED says.
+  // Applies a MOVED reply.
   void Move(uint32_t slot, const Address& master);
 
-  // All nodes, each once.
+  // Returns all nodes, each once.
   std::vector<Address> Nodes() const;
-  // For each master that has slots, how many of these.
+  // The number of slots of a master, for each master that has any.
   struct Share {
     Address master;
     uint32_t slots = 0;
@@ -50,25 +50,25 @@ class SlotMap {
   struct Shard {
     Address master;
     std::vector<Address> replicas;
-    uint32_t followers = 0;  // these, and those that cannot be asked yet
+    uint32_t followers = 0;  // number of replicas, including those that cannot answer yet
   };
   static constexpr uint16_t kNobody = 0xFFFF;
 
-  // Throws Error(kUnavailable) if one of them has an owner.
+  // Throws Error(kUnavailable) if one of the slots has an owner.
   void Assign(uint64_t first, uint64_t last, uint16_t shard);
   uint16_t Add(Shard shard);
 
   std::vector<Shard> shards_;
-  std::vector<uint16_t> owners_;  // for each slot, of shards_
+  std::vector<uint16_t> owners_;  // for each slot, an index in shards_ or kNobody
 };
 
-// An error by which a node sends its client to another one.
+// An error with which a node sends its client to another node.
 struct Redirect {
-  bool ask = false;  // ASK: for this command alone; else MOVED
+  bool ask = false;  // true: ASK, for this command only; false: MOVED
   uint32_t slot = 0;
   Address to;
 };
-// None if the error is neither, or not one that a node writes.
+// Returns nothing if the error is not a well-formed MOVED or ASK.
 std::optional<Redirect> ParseRedirect(std::string_view error, const Address& from);
 
 }  // namespace tamis::redis

@@ -14,7 +14,7 @@ namespace tamis::redis {
 #if TAMIS_REDIS_TLS
 namespace {
 
-// OpenSSL's own objects, as those of hiredis before 1.1 verify no names.
+// Uses OpenSSL directly, because hiredis before 1.1 does not verify host names.
 class OpenSslTls final : public Tls {
  public:
   explicit OpenSslTls(const std::string& ca_file)
@@ -34,7 +34,7 @@ class OpenSslTls final : public Tls {
   Session* Start(redisContext* context, const std::string& host) override {
     SSL* const ssl = SSL_new(context_.get());
     if (ssl == nullptr) return nullptr;
-    // A certificate for this name or address, and no other.
+    // Accepts only a certificate for this name or address.
     X509_VERIFY_PARAM* const param = SSL_get0_param(ssl);
     if (X509_VERIFY_PARAM_set1_ip_asc(param, host.c_str()) != 1 &&
         (SSL_set1_host(ssl, host.c_str()) != 1 ||
@@ -42,7 +42,7 @@ class OpenSslTls final : public Tls {
       SSL_free(ssl);
       return nullptr;
     }
-    // Takes `ssl`, also if it fails.
+    // redisInitiateSSL takes ownership of `ssl`, even if it fails.
     return redisInitiateSSL(context, ssl) == REDIS_OK ? ssl : nullptr;
   }
 

@@ -1,4 +1,4 @@
-// TLS, where hiredis has it.
+// TLS, if hiredis supports it.
 #ifndef TAMIS_REDIS_SRC_CLIENT_TLS_H_
 #define TAMIS_REDIS_SRC_CLIENT_TLS_H_
 
@@ -11,20 +11,21 @@ namespace tamis::redis {
 
 class Tls {
  public:
-  // Throws Error(kUnsupported) if this library was built with a hiredis that has no TLS, and
-  // Error(kInvalidArgument) if the certificates cannot be read.
+  // Throws Error(kUnsupported) if this library was built with a hiredis without TLS,
+  // Error(kInvalidArgument) if the certificates cannot be read, and Error(kUnavailable) if OpenSSL
+  // cannot be used.
   static std::shared_ptr<Tls> Make(const std::string& ca_file);
 
-  // What a connection with TLS is here, as long as its context lives.
+  // The TLS side of a connection. Lives as long as its context.
   using Session = void;
 
   virtual ~Tls() = default;
-  // Turns a connection to `host` into one with TLS. nullptr if that failed.
+  // Begins TLS on a connection to `host`. Returns nullptr if that failed.
   virtual Session* Start(redisContext* context, const std::string& host) = 0;
-  // Whether the two have greeted each other, so that what comes is the server's.
+  // Returns whether the handshake is complete. Data comes from the server only after that.
   virtual bool IsBegun(const Session* session) const = 0;
-  // Why the server's certificate is not trusted, which no second try changes; nullptr if it is, or
-  // has not come.
+  // Returns why the certificate of the server is not trusted, which is final; nullptr if it is
+  // trusted or has not arrived.
   virtual const char* WhyUntrusted(const Session* session) const = 0;
 };
 

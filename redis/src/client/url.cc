@@ -6,7 +6,7 @@
 namespace tamis::redis {
 namespace {
 
-// Longer ones are no host names (RFC 1035 has 253), and no paths of keys.
+// A host name has at most 253 bytes (RFC 1035).
 constexpr size_t kMaxUrlHost = 255;
 constexpr size_t kMaxUrl = 4096;
 
@@ -39,7 +39,8 @@ std::string Decode(std::string_view text) {
   return decoded;
 }
 
-// Cuts `text` at the first `mark`, and returns what follows it; false if there is none.
+// Cuts `text` at the first `mark`, and writes the text after it to `rest`. Returns false if `mark`
+// does not occur.
 bool CutAt(std::string_view& text, char mark, std::string_view& rest) {
   const size_t at = text.find(mark);
   if (at == std::string_view::npos) return false;
@@ -117,7 +118,7 @@ Url ParseUrl(std::string_view text) {
   } else {
     RefuseUrl("does not begin with redis:// or rediss://");
   }
-  // The last @: a password that was not encoded may have others, and no host has one.
+  // Takes the last @, because an unencoded password may contain @ and a host cannot.
   if (const size_t at = text.rfind('@'); at != std::string_view::npos) {
     std::string_view user = text.substr(0, at);
     std::string_view password;

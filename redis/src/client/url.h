@@ -9,7 +9,7 @@
 
 namespace tamis::redis {
 
-// A node: the host as connecting takes it, so that IPv6 addresses have no brackets.
+// The address of a node. IPv6 addresses have no brackets.
 struct Address {
   std::string host;
   uint16_t port = 6379;
@@ -17,7 +17,7 @@ struct Address {
   friend auto operator<=>(const Address&, const Address&) = default;
 };
 
-// "host:port", and "[host]:port" of an IPv6 address.
+// Returns "host:port", or "[host]:port" for an IPv6 address.
 std::string AddressText(const Address& address);
 
 struct Url {
@@ -28,12 +28,12 @@ struct Url {
   uint32_t database = 0;
 };
 
-// As ServerOptions::url says. Throws Error(kInvalidArgument), which does not show what may be a
-// password.
+// Parses the form in ServerOptions::url. Throws Error(kInvalidArgument), whose text contains no
+// part of the URL, as it may be a password.
 Url ParseUrl(std::string_view text);
 
-// Decimal digits and nothing else, without leading zeros: the one text of each number. False, with
-// `value` unchanged, for any other text and for values above `max`.
+// Parses decimal digits without leading zeros, so each number has one text. Returns false and
+// leaves `value` unchanged for any other text and for numbers above `max`.
 bool ParseDecimal(std::string_view text, uint64_t max, uint64_t& value);
 
 }  // namespace tamis::redis

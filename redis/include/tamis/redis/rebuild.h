@@ -125,7 +125,7 @@ RebuildResult Rebuild(SplitBlockFilter& filter, const RebuildSource& source,
                       const RebuildOptions& options = {}, const std::stop_token& stop = {});
 
 // Ends an abandoned rebuild: completes it if it had written all keys and begun the switch, and
-// otherwise leaves the filter as it was. Returns false if no rebuild was begun. Throws as Rebuild,
+// otherwise leaves the filter as it was. Returns whether there was a rebuild. Throws as Rebuild,
 // and Error(kBusy) while the lease lasts.
 bool EndAbandonedRebuild(SplitBlockFilter& filter, const RebuildOptions& options = {});
 

@@ -24,7 +24,7 @@
 
 namespace tamis::redis {
 
-// How queries treat keys that have no answer.
+// How queries treat unanswered keys.
 enum class Unavailable : uint8_t {
   kThrow,  // write "maybe" for them, write the other answers, and throw UnansweredError
   kMaybe,  // answer "maybe"
@@ -48,7 +48,7 @@ struct ClientOptions {
 struct CreateOptions {
   // Uses capacity, fpr, bytes and hash, as SplitBlockBloomFilter does.
   FilterOptions filter;
-  // Queries have no answers and insertions throw from this time on, by the clock of each client. An
+  // From this time on, by the clock of each client, keys are unanswered and insertions throw. An
   // hour later the keys on the servers expire, and the name is free again. Drop frees it at once.
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
@@ -92,7 +92,7 @@ struct Info {
   std::vector<Node> nodes;  // masters
 };
 
-// Has the blocks of a tamis::SplitBlockBloomFilter with the same options, cut into segments of
+// Stores the blocks of a tamis::SplitBlockBloomFilter with the same options, cut into segments of
 // 64 KiB to 8 MiB that are spread evenly over the slots of a cluster (redis/FORMAT.md). Clients
 // hash the keys. Servers see block numbers and bits.
 //
