@@ -1,14 +1,14 @@
 #!/bin/sh
-# A Redis Cluster of three masters and three replicas on this machine, for trying things and for the
-# tests; `single` is one server without cluster mode. It runs until its standard input ends or it is
-# interrupted, and then nothing is left but what it wrote to DIR.
+# Starts a Redis Cluster of three masters and three replicas on this machine, for experiments and
+# tests. `single` starts one server without cluster mode. The servers run until standard input ends
+# or the script is interrupted. Then only the files in DIR are left.
 #
 # Usage: redis/local_cluster.sh [cluster|single] [DIR [SERVER OPTIONS...]]
 #        redis/local_cluster.sh [cluster|single] -- COMMAND...
 #
-# With a command it runs that, with its URL in TAMIS_REDIS_URL, and ends with it and its status.
-# Says on each line, before "ready", where a server is: "master PORT PID", "replica PORT PID" or
-# "single PORT PID". Ports are free ones of 127.0.0.1. Status 69: redis-server is not there.
+# With a COMMAND, runs it with the URL in TAMIS_REDIS_URL, and ends with its status. Otherwise prints
+# a line for each server: "master PORT PID", "replica PORT PID" or "single PORT PID", and then a line
+# that begins with "ready". Ports are free ones of 127.0.0.1. Status 69: redis-server is missing.
 set -eu
 
 mode=${1:-cluster}
@@ -25,7 +25,7 @@ command -v redis-server >/dev/null && command -v redis-cli >/dev/null || {
   echo "local_cluster: redis-server and redis-cli are not installed (Debian: redis-server)" >&2
   exit 69
 }
-# With a command: the same again, in the background, until the command has ended.
+# With a command: starts this script again in the background, until the command has ended.
 if [ "${1:-}" = -- ]; then
   shift
   dir=$(mktemp -d)
@@ -72,7 +72,7 @@ fail() {
   echo "local_cluster: $*" >&2
   exit 1
 }
-# wait_for SECONDS COMMAND...: until the command succeeds.
+# wait_for SECONDS COMMAND...: waits until the command succeeds.
 wait_for() {
   tries=$(($1 * 20))
   shift
@@ -83,12 +83,12 @@ wait_for() {
   done
 }
 
-# start PORT: false if somebody else has the port.
+# start PORT: fails if another process has the port.
 start() {
   options="--port $1 --bind 127.0.0.1 --save --appendonly no --dir $dir --loglevel notice"
   options="$options --logfile $dir/$1.log --enable-debug-command yes"
   if [ $mode = cluster ]; then
-    # The default bus port, 10000 above, may be another's: it has one of its own beside.
+    # The default bus port, PORT + 10000, may be in use. The bus ports follow those of the servers.
     options="$options --cluster-enabled yes --cluster-config-file nodes-$1.conf"
     options="$options --cluster-port $(($1 + count)) --cluster-node-timeout 5000"
     options="$options --cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0"
@@ -100,13 +100,13 @@ start() {
   pids="$pids $pid"
   wait_for 60 is_up "$port" "$pid"
 }
-# The server that answers is the one that was started. NOAUTH is an answer.
+# is_up PORT PID: succeeds if the server answers, or if its process has ended. NOAUTH is an answer.
 is_up() {
   kill -0 "$2" || return 0
   cli "$1" ping | grep -q -e PONG -e NOAUTH -e LOADING
 }
 
-# A seed of its own, or two that start at a time would take the same ports.
+# A random seed: two scripts that start at the same time must not take the same ports.
 random=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
   base=$((20000 + (random + attempt * 7919) % 12000))
@@ -114,7 +114,7 @@ for attempt in 1 2 3 4 5 6 7 8 9 10; do
   up=0
   for i in $(seq 0 $((count - 1))); do
     port=$((base + i))
-    # Not above another's server, which would answer in place of the new one.
+    # Skips a port on which another server already answers.
     ! cli $port ping >/dev/null 2>&1 || break
     start $port "$@" || break
     kill -0 $pid 2>/dev/null || break
@@ -144,7 +144,7 @@ else
   done
   is_ready() { cli "$1" CLUSTER INFO | grep -q cluster_state:ok; }
   follows() { cli "$1" INFO replication | grep -q master_link_status:up; }
-  # Others hear of it with the next ping of the replica, which may take seconds.
+  # Other nodes learn of a replica with its next ping, which may take seconds.
   knows_replicas() { [ "$(cli "$1" CLUSTER NODES | grep -c slave)" = 3 ]; }
   for i in 0 1 2 3 4 5; do
     wait_for 60 is_ready $((base + i)) || fail "the cluster does not come up: see $dir"
@@ -159,5 +159,5 @@ else
   done
 fi
 echo "ready redis://127.0.0.1:$base (ends with standard input, or Ctrl-C)"
-# Ends also when whoever started it is gone, and has closed the pipe.
+# Also ends when the process that started this script has ended, because that closes the pipe.
 cat >/dev/null

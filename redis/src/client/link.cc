@@ -233,7 +233,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
       return nullptr;
     }
     if (reply == nullptr) {
-      // Bounds the memory for a reply that has no end.
+      // Bounds the memory for an endless reply.
       if (context_->reader->len - context_->reader->pos > bytes_in_flight_ + kOwnBytes) {
         Close("the server's answer is larger than what was asked for");
         unreadable_ = flight.command != nullptr;

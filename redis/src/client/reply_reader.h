@@ -13,8 +13,8 @@ namespace tamis::redis {
 
 // Upper bounds for one reply.
 struct ReplyLimits {
-  size_t bytes = 0;     // in all strings together
-  size_t elements = 0;  // in all arrays together, and one for each value
+  size_t bytes = 0;     // of all strings
+  size_t elements = 0;  // array elements, and one for each value
 };
 
 class ReplyReader {

@@ -37,7 +37,7 @@ bool IsHostText(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
-// A server that has no name for itself returns nil, "" or "?".
+// A server without a name for itself returns nil, "" or "?".
 std::string Host(const Reply& reply, const Address& asked) {
   if (reply.type == Reply::Type::kNil) return asked.host;
   if (!reply.IsString() || reply.text.size() > kMaxHost) {

@@ -204,7 +204,7 @@ void Admin::Drop() {
 }
 
 // The commands run one after the other, because the order of commands in one batch is not fixed.
-// A script cannot replace them, because users without the right to write call this, too. MGET
+// A script cannot replace them, because users without the right to write also call this. MGET
 // cannot either, because it answers "missing" for a key of another type.
 RebuildState Admin::RebuildStateOf(const Command& record) {
   const auto is_missing = [](const Command& get) {

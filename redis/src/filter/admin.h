@@ -19,7 +19,7 @@ class Admin {
   Admin(FilterState& state, Client& client, SegmentCommands& commands, RetryAcrossRebuilds& retry)
       : state_(state), client_(client), commands_(commands), retry_(retry) {}
 
-  // Reads the descriptor into the state. Returns false if there is no filter of that name. Throws
+  // Reads the descriptor into the state. Returns false if the filter does not exist. Throws
   // as SplitBlockFilter::Open.
   bool Find(const std::optional<HashSecret>& secret);
   // Throws Error(kIncompatible) unless a filter of these options has the same blocks and hash.

@@ -1,4 +1,4 @@
-// The rule by which a call is given its route.
+// Chooses the route of a call.
 #ifndef TAMIS_REDIS_SRC_FILTER_COST_H_
 #define TAMIS_REDIS_SRC_FILTER_COST_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::redis {
 
-// `pinned`: the route that the caller wants.
+// Returns the cheaper route for `keys` keys, or `pinned` if it is set.
 RoutePlan PlanRoute(const Layout& layout, Operation operation, uint64_t keys,
                     std::optional<Route> pinned);
 

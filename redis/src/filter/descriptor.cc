@@ -15,7 +15,7 @@ namespace tamis::redis {
 namespace {
 
 constexpr uint64_t kAny = ~uint64_t{0};
-constexpr size_t kMaxText = 1024;  // a longer one has been written by nobody
+constexpr size_t kMaxText = 1024;  // DescriptorText writes no longer one
 constexpr std::string_view kFirstWord = "tamis-redis";
 
 HashKind ParseHashKind(LineReader& reader) {
@@ -60,7 +60,7 @@ std::string DescriptorText(const Descriptor& descriptor) {
 }
 
 std::string ExpiryText(const Descriptor& descriptor) {
-  // Scripts have numbers of 53 bits. Later than that is never.
+  // Numbers in scripts have 53 bits. A later expiry becomes "never".
   constexpr uint64_t kLast = (uint64_t{1} << 53) - kKeptAfterDeadlineMs;
   if (descriptor.deadline == 0 || descriptor.deadline > kLast) return "0";
   return std::to_string(descriptor.deadline + kKeptAfterDeadlineMs);

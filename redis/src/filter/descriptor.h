@@ -1,4 +1,4 @@
-// What a filter says of itself, in one key of the servers: FORMAT.md, "Descriptor".
+// The descriptor of a filter, a text in one key of the servers: FORMAT.md, "Descriptor".
 #ifndef TAMIS_REDIS_SRC_FILTER_DESCRIPTOR_H_
 #define TAMIS_REDIS_SRC_FILTER_DESCRIPTOR_H_
 
@@ -16,32 +16,32 @@ inline constexpr uint64_t kDescriptorVersion = 1;
 
 struct Descriptor {
   Layout layout;
-  HashSpec hash;                      // of a keyed hash without the secret
-  std::array<uint64_t, 2> key_tag{};  // of a keyed hash, else 0
+  HashSpec hash;                      // without the secret of a keyed hash
+  std::array<uint64_t, 2> key_tag{};  // 0 without a keyed hash
   uint64_t capacity = 1;
   double fpr = 0.01;
   uint64_t generation = 0;  // random; part of the names of all segments
-  uint64_t origin = 0;    // the generation that it was made with, which rebuilding does not change
-  uint64_t deadline = 0;  // milliseconds since 1970 (UTC), when the filter ends to be; 0: never
+  uint64_t origin = 0;      // the first generation; rebuilding does not change it
+  uint64_t deadline = 0;    // end of the filter, in milliseconds since 1970 (UTC); 0: none
 
   friend bool operator==(const Descriptor&, const Descriptor&) = default;
 };
 
 std::string DescriptorText(const Descriptor& descriptor);
 
-// After the deadline, for clocks that are behind and for who wants to see what was there.
+// How long the keys stay on the servers after the deadline: for clients whose clock is late, and
+// for users who inspect the filter.
 inline constexpr uint64_t kKeptAfterDeadlineMs = 3'600'000;
-// When the keys of the filter expire, in milliseconds since 1970; "0": never.
+// Returns when the keys of the filter expire, in milliseconds since 1970 (UTC); "0": never.
 std::string ExpiryText(const Descriptor& descriptor);
-// The system clock, in milliseconds since 1970 (UTC).
+// Returns the system time, in milliseconds since 1970 (UTC).
 uint64_t NowMs();
 
-// Strict: what it accepts is what DescriptorText writes. Throws Error(kUnsupported) for another
-// version, else Error(kCorrupt), which names the line.
+// Accepts only texts that DescriptorText writes. Throws Error(kUnsupported) for another version or
+// kind, and otherwise Error(kCorrupt), which names the line.
 Descriptor ParseDescriptor(std::string_view text);
 
-// The tag of a hash, by which a wrong secret is told from the right one (core/FORMAT.md,
-// "Secrets").
+// Returns the tag of a hash, which detects a wrong secret (core/FORMAT.md, "Secrets").
 std::array<uint64_t, 2> KeyTag(const HashSpec& hash);
 
 }  // namespace tamis::redis

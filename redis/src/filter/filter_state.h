@@ -54,7 +54,7 @@ class FilterState {
 
   // Throws an Error that names the filter.
   [[noreturn]] void Throw(const Problem& problem) const;
-  // Runs one command. Throws as Throw if there is no reply, or if the reply is an error.
+  // Runs one command. Throws as Throw if the reply is missing or an error.
   const Reply& RunOne(Client& client, Command& command) const;
 
  private:

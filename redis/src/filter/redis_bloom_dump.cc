@@ -21,16 +21,16 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// Of one chunk at most: MAX_SCANDUMP_SIZE of rebloom.c. Headers have some 50 bytes for each link.
+// Upper bound for one chunk: MAX_SCANDUMP_SIZE of rebloom.c. A header has about 50 bytes per link.
 constexpr size_t kChunkBytes = size_t{16} << 20;
 constexpr int kPasses = 5;
-// RedisBloom ends a chunk after 16 MiB or where a link or layer ends. A server that gave byte after
-// byte would not come to an end.
+// Lower bound for a chunk. RedisBloom ends one after 16 MiB, or at the end of a link or layer. With
+// one byte in each chunk, a server could keep the client busy without end.
 constexpr uint64_t kLeastBytes = uint64_t{64} << 10;
 constexpr size_t kFrameBytes = 16;
 constexpr size_t kShownKey = 64;
 
-// The two kinds of filters, as TYPE names them.
+// A kind of filter. `type` is the reply to TYPE.
 struct Kind {
   const char* type;
   const char* command;
@@ -42,7 +42,7 @@ constexpr Kind kBloom = {"MBbloom--", "BF.SCANDUMP", "redisbloom",
 constexpr Kind kCuckoo = {"MBbloomCF", "CF.SCANDUMP", "redisbloom-cf",
                           &RedisCuckooFilter::PartsOfHeader};
 
-// A reply of SCANDUMP; 0 without bytes is the last one.
+// A reply of SCANDUMP. The last one has iterator 0 and no bytes.
 struct Chunk {
   uint64_t iterator = 0;
   std::string bytes;
@@ -121,8 +121,8 @@ class Dumper {
     return {static_cast<uint64_t>(reply.elements[0].integer), std::move(reply.elements[1].text)};
   }
 
-  // Reads a dump into file_, and gives its header; same_ is whether it is the one that was there.
-  // Nothing if its chunks do not fit each other, as the filter has changed.
+  // Reads a dump into file_, and returns its header. Sets same_ to whether file_ had the same dump
+  // before. Returns nothing if the chunks do not match, because the filter has changed.
   std::optional<std::string> ReadOnce() {
     same_ = !file_.empty();
     at_ = 0;
@@ -154,7 +154,7 @@ class Dumper {
     return header;
   }
 
-  // What `read` makes of a header, which it checks.
+  // Returns `read()`, and adds the key to the text of a FormatError.
   template <typename Read>
   auto OfHeader(const Read& read) const {
     try {
@@ -179,8 +179,8 @@ class Dumper {
     return parts;
   }
 
-  // What is wrong with a chunk that follows `done` bytes, where `left` are left of a link or layer;
-  // empty: nothing.
+  // Returns what is wrong with a chunk after `done` bytes of the filter, `left` bytes before the
+  // end of a link or layer; empty: nothing.
   static std::string WrongIn(const Chunk& chunk, uint64_t done, uint64_t left) {
     const uint64_t bytes = chunk.bytes.size();
     const std::string where = detail::StrCat(" after ", done, " bytes of the filter");
@@ -196,7 +196,7 @@ class Dumper {
     return {};
   }
 
-  // Puts the chunk into the file, where it may be already.
+  // Writes the chunk to file_, or compares it while the dump is the same as before.
   void Take(const Chunk& chunk) {
     std::byte frame[kFrameBytes];
     for (size_t i = 0; i < 8; ++i) {
@@ -218,7 +218,8 @@ class Dumper {
     at_ += bytes.size();
   }
 
-  // Whether a Bloom filter has grown since it had this header; nothing if it is another one.
+  // Returns whether a Bloom filter has grown since it had this header, or nothing if it is another
+  // filter.
   std::optional<bool> HasGrown(const std::string& header) {
     const Chunk now = Scan(0);
     if (now.bytes == header) return false;
@@ -234,8 +235,8 @@ class Dumper {
   const uint64_t max_bytes_;
   const Kind* kind_ = nullptr;
   std::vector<std::byte> file_;
-  size_t at_ = 0;      // of this pass, in the file
-  bool same_ = false;  // as far as this pass has come
+  size_t at_ = 0;      // position of this pass in file_
+  bool same_ = false;  // whether this pass has found the same bytes so far
 };
 
 }  // namespace

@@ -4,8 +4,7 @@ namespace tamis::redis {
 namespace {
 
 // BITOP removes the expiry of the key that it writes, so the script sets it again. The client
-// passes the time, or "0" for never: servers before Redis 7 lack PEXPIRETIME and cannot be asked
-// for it.
+// passes the time, or "0" for never, because servers before Redis 7 lack PEXPIRETIME.
 constexpr const char* kUnite = R"lua(
 local function unite(to, from, expires)
   redis.call('BITOP', 'OR', to, to, from)
@@ -36,7 +35,7 @@ if changed > 0 and string.byte(state, 25) % 2 == 0 then call('SETRANGE', key, AR
 return changed
 )lua";
 
-// The delta is as long as the bits: BITOP takes zeros for what it lacks, so the state stays.
+// The delta is as long as the bits. BITOP pads it with zeros, so the state does not change.
 constexpr const char* kMerge = R"lua(
 if call('STRLEN', KEYS[2]) ~= tonumber(ARGV[1]) then return -1 end
 unite(key, KEYS[2], ARGV[6])
@@ -50,7 +49,7 @@ if string.byte(state, 25) % 2 == 1 then call('SETRANGE', key, ARGV[4], ARGV[5]) 
 return call('GETRANGE', key, ARGV[1], ARGV[2])
 )lua";
 
-// A second time after a lost reply it finds its own work.
+// If the reply is lost and the script runs again, it returns the state that it has written.
 constexpr const char* kCreate = R"lua(
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])
@@ -66,9 +65,10 @@ redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 return rebuild
 )lua";
 
-// ---- While a filter is rebuilt ----
+// ---- During a rebuild ----
 
-// Of another generation, or gone: nobody reads it as what it was, so there is nothing to set.
+// Checks the second segment. If it is missing or closed, nobody reads it as a segment of its
+// generation, so it needs no bits.
 constexpr const char* kOther = R"lua(
 local other = call('GETRANGE', KEYS[2], ARGV[1], ARGV[2])
 local both = #other == 32 and string.sub(other, 1, 16) == string.sub(ARGV[6], 1, 16)
@@ -118,7 +118,7 @@ if KEYS[2] then call('UNLINK', KEYS[2]) end
 return call('GETRANGE', key, ARGV[1], ARGV[2])
 )lua";
 
-// A mark that a server has lost by a failover has let writers set bits here alone.
+// If a server has lost the mark by a failover, writers may have set bits in this segment only.
 constexpr const char* kClose = R"lua(
 local call = redis.call
 local state = call('GETRANGE', KEYS[1], ARGV[1], ARGV[2])
@@ -134,7 +134,8 @@ call('SETRANGE', KEYS[1], ARGV[1], ARGV[4])
 return 1
 )lua";
 
-// A second time after a lost reply it finds its own work; so do the next ones.
+// If the reply is lost and this script or one below runs again, it finds its own result and
+// succeeds. Only kEnd then returns kChanged, which its callers ignore.
 constexpr const char* kAcquire = R"lua(
 local call = redis.call
 local descriptor = call('GET', KEYS[1])

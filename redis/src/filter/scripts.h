@@ -1,6 +1,6 @@
-// What servers do with a segment: each script first checks that it is whole and the one meant, and
-// is carried out as a whole or not at all. FORMAT.md says what they check. When keys expire none of
-// them changes.
+// The Lua scripts that servers run. Each script runs as a whole or not at all. It first checks that
+// the data is as expected, and otherwise changes nothing. FORMAT.md describes the checks. No script
+// changes when keys expire.
 #ifndef TAMIS_REDIS_SRC_FILTER_SCRIPTS_H_
 #define TAMIS_REDIS_SRC_FILTER_SCRIPTS_H_
 
@@ -8,62 +8,63 @@
 
 namespace tamis::redis {
 
-// Arguments are as they are sent: offsets are decimal texts, as servers print numbers of scripts
-// more slowly than they read texts.
+// Offsets are decimal texts, because scripts read texts faster than they print numbers. Comments
+// list KEYS and ARGV in their order, and the reply. "State" below is the window of the state, as
+// segment_state.h defines it.
 struct Scripts {
-  // These have the segment as their first key, and begin with the arguments: where the state begins
-  // and where its window ends, the state without the version, where the version is, and an odd
-  // version for one that is even. They give the window of the state if it is another, else a
-  // number.
-  //
-  // More arguments: of each block, where it begins and ends, and 32 bytes of bits to set. Gives how
-  // many blocks changed.
+  // The scripts up to `mark` begin with the segment as first key and four arguments: begin of the
+  // state, end of its window, expected state without the version, and offset of the version or, for
+  // `mark`, of the mark. If the state is not the expected one, they change nothing and return it.
+
+  // Sets bits. ARGV[5]: an odd version, to replace an even one. Then for each block: its first and
+  // last offset, and 32 bytes. Returns the number of blocks that changed.
   Script insert;
-  // One more key: a delta, whose bits are set; it is then removed. One more argument: when the
-  // segment expires, or "0". Gives 1, or kNoDelta.
+  // Sets the bits of a delta, and removes it. KEYS[2]: the delta. ARGV[5]: an odd version. ARGV[6]:
+  // expiry of the segment, or "0". Returns 1, or kNoDelta.
   Script merge;
-  // Like those before, with an even version for one that is odd. Gives the window of the state.
+  // Replaces an odd version by an even one. ARGV[5]: an even version. Returns the state.
   Script settle;
 
-  // Of a segment that has a mark, and, as second key, that of the other generation; before the
-  // further arguments, the other's state without the version. They change both, or the first alone
-  // if the other is no segment of its generation (any more). If it is one and names another, they
-  // give both windows, one behind the other, of which the first has 32 bytes.
+  // The same for a segment with a mark. KEYS[2]: the segment of the other generation. ARGV[6]: the
+  // expected state of that segment, without the version. Then the other keys and arguments as
+  // above. Change both segments, or only the first if the second does not belong to its generation.
+  // If the second has an unexpected mark, change nothing and return both states, 32 bytes each.
   Script insert_both;
-  // The delta is the third key. Further arguments: when segments expire, or "0"; kBoth, or kFirst
-  // if the other is only checked.
+  // One more argument: kBoth, or kFirst to only check the second segment.
   Script merge_both;
 
-  // Makes the mark another one. Arguments: where the state begins and where its window ends, the
-  // state without the version, where the mark is, and the new mark. With a second key that one is
-  // removed. Gives the window of the state: if its mark is not the new one, nothing was done.
+  // Replaces the mark. ARGV[5]: the new mark. KEYS[2], if there is one: a segment to remove.
+  // Returns the state. It has the new mark unless nothing was done.
   Script mark;
-  // Of a segment, and of that of the next generation: closes the first. If it did not have the mark
-  // of the next one, its bits are first added there. Arguments: where the state begins and where
-  // its window ends, generation and length of the first, the next generation, an odd version, and
-  // when segments expire, or "0".
+  // Closes a segment. If its mark is not the next generation, first adds its bits to the next
+  // segment. KEYS: the segment, the next segment. ARGV: begin of the state, end of its window,
+  // generation and length, next generation, an odd version, and expiry or "0". Returns 1, or 0 if
+  // the segment does not have this generation and length.
   Script close;
 
-  // Of a segment: makes it, of zeros, if it is not there. Arguments: where the state begins and
-  // where its window ends, the state, and when it expires, or "0". Gives the window.
+  // Creates a segment of zeros unless it exists. ARGV: begin of the state, end of its window,
+  // state, and expiry or "0". Returns the state.
   Script create;
-  // Of descriptor, rebuild and lease: removes all if the first is the argument. Gives what the
-  // second was, or "", or kChanged.
-  Script drop;
 
-  // Of descriptor, rebuild and lease. Arguments: the rebuild as it should be ("": there is none)
-  // and the new one, whose lease is looked over (or "") and whose it becomes, for how many
-  // milliseconds, and when the rebuild expires, or "0". Gives the descriptor, kChanged, or for how
-  // many milliseconds another has it.
-  Script acquire;
-  // Of rebuild and lease. Arguments: the rebuild, its owner, milliseconds. Gives 1, or kChanged.
-  Script renew;
-  // Of descriptor and rebuild. Arguments: the rebuild, the descriptor and the new one. Gives 1, or
+  // KEYS of the next scripts: descriptor, rebuild record and lease, or the named ones.
+
+  // Removes all three if the descriptor is ARGV[1]. Returns the record, "" if it was missing, or
   // kChanged.
+  Script drop;
+  // Takes over a rebuild. ARGV: the expected record or "", the new record, an owner whose lease is
+  // ignored or "", the new owner, duration of the lease in milliseconds, and expiry of the record
+  // or "0". Returns the descriptor, "" if it is missing, kChanged, or the milliseconds that the
+  // lease of another owner lasts.
+  Script acquire;
+  // Renews the lease. KEYS: record, lease. ARGV: the record, its owner, milliseconds. Returns 1, or
+  // kChanged.
+  Script renew;
+  // Replaces the descriptor. KEYS: descriptor, record. ARGV: the record, the descriptor, the new
+  // descriptor. Returns 1, or kChanged.
   Script replace;
-  // Of rebuild and lease: removes both. Argument: the rebuild. Gives 1, or kChanged.
+  // Removes record and lease. KEYS: record, lease. ARGV: the record. Returns 1, or kChanged.
   Script end;
-  // Of the lease: removes it. Argument: the owner.
+  // Removes the lease. KEYS: lease. ARGV: the owner. Returns 1, or 0 if the owner differs.
   Script release;
 };
 const Scripts& AllScripts();

@@ -50,7 +50,7 @@ class SegmentCommands {
   // Stores bits that wait to be merged, under a new key, which it writes to `key`.
   Command WriteDelta(uint64_t segment, std::string_view bits, std::string& key);
   Command Unlink(uint64_t segment, uint64_t generation) const;
-  // A version that says that bits may have changed.
+  // Returns a version that means that bits may have changed.
   std::string OddVersion();
 
   // ---- Running ----

@@ -1,4 +1,4 @@
-// What stands behind the bits of a segment, in the same string: FORMAT.md, "State".
+// The state of a segment, which follows its bits in the same string: FORMAT.md, "State".
 #ifndef TAMIS_REDIS_SRC_FILTER_SEGMENT_STATE_H_
 #define TAMIS_REDIS_SRC_FILTER_SEGMENT_STATE_H_
 
@@ -13,10 +13,11 @@
 namespace tamis::redis {
 
 struct SegmentState {
-  uint64_t generation = 0;  // as in the descriptor; of a closed segment, the one that follows
-  uint64_t length = 0;      // of the bits, in bytes
-  uint64_t mark = 0;        // while it is rebuilt: the other generation, else 0
-  // Random. Even: whoever changes bits makes it another, which is odd. Odd: they may have changed.
+  uint64_t generation = 0;  // as in the descriptor; in a closed segment, the next generation
+  uint64_t length = 0;      // bytes of the bits
+  uint64_t mark = 0;        // the other generation during a rebuild, otherwise 0
+  // Random. A change of bits replaces an even version by an odd one. Odd: bits may have changed
+  // since.
   uint64_t version = 0;
 
   friend bool operator==(const SegmentState&, const SegmentState&) = default;
@@ -25,30 +26,30 @@ struct SegmentState {
 inline constexpr size_t kStateBytes = 32;
 inline constexpr size_t kMarkOffset = 16;
 inline constexpr size_t kVersionOffset = 24;  // the last field
-// What is read of the state: one byte more, so that a string of another length has another one.
+// Bytes that are read: one more than the state has, to detect strings that are too long.
 inline constexpr size_t kStateWindow = kStateBytes + 1;
 
-// Where the state is in the string, as commands take it.
+// Offsets in the string of a segment, as decimal texts for commands.
 struct StateOffsets {
-  explicit StateOffsets(uint64_t length);  // of the bits
+  explicit StateOffsets(uint64_t length);  // bytes of the bits
 
   std::string begin;
-  std::string end;  // of the window, inclusive
+  std::string end;  // last byte of the window
   std::string mark;
   std::string version;
 };
 
 std::string StateText(const SegmentState& state);
-// The state that the window shows, or why there is none.
+// Returns the state in the window, or nothing if the window has another length than a state.
 std::optional<SegmentState> ParseState(std::string_view window);
 
-// What is wrong with the segment whose window this is; nothing if its bits can be read.
+// Returns what is wrong with the segment of this window; nothing if its bits are valid.
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length);
-// Of a command that gives the window.
+// The same for the reply to a command that returns the window.
 std::optional<Problem> ProblemOfState(const Command& command, uint64_t generation, uint64_t length);
 
-// Little-endian.
+// Returns 8 bytes, little-endian.
 std::string LittleText(uint64_t value);
 
 }  // namespace tamis::redis

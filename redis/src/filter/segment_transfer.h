@@ -51,7 +51,7 @@ class SegmentTransfer {
   // As in SplitBlockFilter.
   SplitBlockBloomFilter Pull(const MemoryOptions& memory);
   void Push(const SplitBlockBloomFilter& filter);
-  // Adds the bits of segments whose version differs from that of the copy. Throws as Pull.
+  // Adds the bits of segments whose version differs from the version in the copy. Throws as Pull.
   void Refresh(const LocalCopy& copy);
 
  private:

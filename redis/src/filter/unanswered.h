@@ -1,4 +1,4 @@
-// The keys of a call that have no answer.
+// The unanswered keys of a call.
 #ifndef TAMIS_REDIS_SRC_FILTER_UNANSWERED_H_
 #define TAMIS_REDIS_SRC_FILTER_UNANSWERED_H_
 
@@ -20,7 +20,8 @@ class Unanswered {
  public:
   // Adds the keys of one segment: segment `i` of a batch that begins at key `first_key`.
   void Add(const Batch& batch, size_t i, uint64_t first_key, const Problem& why);
-  // Adds the keys of segments that were not done. Their index is that of the segment in the batch.
+  // Adds the keys of segments that were not done. Their index is the position of the segment in the
+  // batch.
   void Add(const Batch& batch, std::span<Undone> undone, uint64_t first_key);
 
   const std::vector<uint64_t>& keys() const { return keys_; }

@@ -57,7 +57,7 @@ void NearCache::Query(const Keys& keys, uint64_t* bits) const {
       state.RefreshIfOld(now);
       if (state.AskIfFresh(keys, maybe, now)) return;
     } catch (const Error&) {
-      // The servers may have answers for these keys all the same, or say why not.
+      // The servers may still answer these keys. Otherwise Confirm throws the reason.
     }
   }
   state.AskAnyhow(keys, maybe);

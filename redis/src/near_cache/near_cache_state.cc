@@ -31,7 +31,7 @@ const NearCacheOptions& Checked(const NearCacheOptions& options) {
   return options;
 }
 
-// Signals are for the threads of the program.
+// Calls `act` with all signals blocked, so that the new thread handles no signals of the program.
 template <typename Act>
 void WithoutSignals(const Act& act) {
   sigset_t all, before;
@@ -186,7 +186,7 @@ void NearCache::State::Failed(const char* why) noexcept {
   try {
     stats_.last_error = why;
   } catch (const std::bad_alloc&) {
-    stats_.last_error.clear();  // the numbers tell of it
+    stats_.last_error.clear();  // the counts still show the failure
   }
 }
 

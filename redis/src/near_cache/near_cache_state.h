@@ -1,4 +1,4 @@
-// What NearCache is made of: the copy, and the thread that refreshes it.
+// The state of a NearCache: the copy, and the thread that refreshes it.
 #ifndef TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_CACHE_STATE_H_
 #define TAMIS_REDIS_SRC_NEAR_CACHE_NEAR_CACHE_STATE_H_
 
@@ -20,13 +20,14 @@
 
 namespace tamis::redis {
 
-// Of one thread that calls and of its own. Members of the filter are for the former alone.
+// Shared by one calling thread and the refreshing thread. Only the calling thread uses filter_.
 class NearCache::State {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   State(SplitBlockFilter filter, const NearCacheOptions& options);
-  // Joins the thread; of another process, leaves all as it is: the thread may have held a lock.
+  // Joins the thread and deletes the state. In a child of fork, leaks the state instead, because
+  // the thread may have held a lock.
   static void End(std::unique_ptr<State> state) noexcept;
   void RequireThisProcess() const;
 
@@ -36,16 +37,19 @@ class NearCache::State {
   Time refreshed_at() const;
   NearCacheStats stats() const;
 
-  // False, with nothing asked, unless the copy's "no" is good enough for a call that began then.
+  // Queries the copy if it is fresh enough for a call that began at `call`. Otherwise returns
+  // false.
   bool AskIfFresh(const Keys& keys, std::span<uint64_t> maybe, Time call) const;
+  // Queries the copy, however old it is.
   void AskAnyhow(const Keys& keys, std::span<uint64_t> maybe) const;
   void Insert(const Keys& keys);
   uint64_t Refresh() { return RefreshBy(filter_.impl(), /*unless_fresh_at=*/{}); }
-  // Or waits for the thread to do it.
+  // Refreshes the copy unless it is fresh, or becomes fresh during a refresh of the thread.
   void RefreshIfOld(Time call) { RefreshBy(filter_.impl(), call); }
 
  private:
-  // A waiting thread gets it next, even if calls and refreshes follow each other without a pause.
+  // A mutex that a waiting thread gets next. Without that, one thread could lock it again and again
+  // while the other one waits.
   class FairMutex {
    public:
     void lock();
@@ -59,7 +63,7 @@ class NearCache::State {
   bool IsFresh(Time call) const;
   uint64_t RefreshBy(SplitBlockFilter::Impl& impl, std::optional<Time> unless_fresh_at);
   void Run(const std::stop_token& stop);
-  // How long from its beginning to that of the next.
+  // Refreshes the copy. Returns the time between the beginnings of this refresh and the next.
   std::chrono::nanoseconds RefreshOfThread() noexcept;
   void Failed(const char* why) noexcept;
 
@@ -67,14 +71,14 @@ class NearCache::State {
   const pid_t process_;
   SplitBlockFilter filter_;
 
-  FairMutex refreshing_;  // held during the whole of a refresh, and before the other
+  FairMutex refreshing_;  // held during a whole refresh; locked before mutex_
   mutable FairMutex mutex_;
-  // Of the refreshes: what of the filter the copy has.
+  // Guarded by refreshing_: the part of the filter that the copy has.
   uint64_t generation_ = 0;
-  std::vector<uint64_t> versions_;  // of segments; 0: not known
-  // With mutex_.
+  std::vector<uint64_t> versions_;  // one for each segment; 0: unknown
+  // Guarded by mutex_.
   SplitBlockBloomFilter copy_;
-  bool complete_ = false;  // false while it lacks a part of a new generation
+  bool complete_ = false;  // false while the copy lacks a part of a new generation
   Time refreshed_at_{};
   NearCacheStats stats_;
 

@@ -40,7 +40,7 @@ class RebuildLease {
   // Removes the lease. It expires by itself if that fails.
   void Release();
 
-  // Returns the text of the record on the servers; "": there is none.
+  // Returns the text of the record on the servers; "": it does not exist.
   std::string ReadRecord();
   // Returns the descriptor on the servers, which may belong to another filter of the same name, or
   // nothing if it was removed.

@@ -1,4 +1,4 @@
-// Who rebuilds a filter, and which generations these are: FORMAT.md, "Rebuilding".
+// The record of a rebuild, a text in one key of the servers: FORMAT.md, "Rebuilding".
 #ifndef TAMIS_REDIS_SRC_REBUILD_REBUILD_RECORD_H_
 #define TAMIS_REDIS_SRC_REBUILD_REBUILD_RECORD_H_
 
@@ -9,8 +9,8 @@
 namespace tamis::redis {
 
 struct RebuildRecord {
-  uint64_t owner = 0;  // random
-  uint64_t old = 0;
+  uint64_t owner = 0;  // a random number of the client that rebuilds
+  uint64_t old = 0;    // generations
   uint64_t next = 0;
 
   friend bool operator==(const RebuildRecord&, const RebuildRecord&) = default;
@@ -18,8 +18,8 @@ struct RebuildRecord {
 
 std::string RecordText(const RebuildRecord& record);
 
-// Strict: what it accepts is what RecordText writes. Throws Error(kUnsupported) for another
-// version, else Error(kCorrupt), which names the line.
+// Accepts only texts that RecordText writes. Throws Error(kUnsupported) for another version, and
+// otherwise Error(kCorrupt), which names the line.
 RebuildRecord ParseRecord(std::string_view text);
 
 }  // namespace tamis::redis

@@ -11,7 +11,7 @@
 namespace tamis::redis {
 
 // Each new segment has the mark of the old generation from the beginning. Nobody writes to it
-// before the old segment has a mark, too.
+// before the old segment has a mark as well.
 std::vector<size_t> RebuildSegments::MakeNext(Which which) {
   std::vector<Command> commands;
   for (const size_t s : which) {
@@ -40,7 +40,7 @@ Command RebuildSegments::MarkCommand(uint64_t segment, uint64_t generation, uint
       kStateWindow);
 }
 
-// The old mark is 0, or that of a rebuild whose record a server has lost by a failover. In the
+// The old mark is 0, or comes from a rebuild whose record a server has lost by a failover. In the
 // second case the segment that it names is removed, because it lacks keys from now on. A damaged
 // segment needs no mark, because nobody reads it or writes to it.
 std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>& marks) {
@@ -62,7 +62,7 @@ std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>&
   return left;
 }
 
-// Runs for segments without keys, too: this checks that every mark has stood all the time.
+// Also runs for segments without keys: this checks that every mark has stood all the time.
 std::vector<size_t> RebuildSegments::Merge(const SplitBlockBloomFilter& local, Which which) {
   const Layout& layout = state_.layout();
   const auto blocks = local.view().blocks();
