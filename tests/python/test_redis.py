@@ -198,7 +198,7 @@ def test_threads_that_use_one_object(f):
 
 
 def test_names_and_options(f, url):
-    with pytest.raises(ValueError, match="there is"):
+    with pytest.raises(ValueError, match="already exists"):
         SplitBlockFilter.create(f.name, 10, url=url)
     with pytest.raises(ValueError):
         SplitBlockFilter.open("there is none", url=url)

@@ -87,7 +87,7 @@ TEST_F(RedisCommandTest, Deadlines) {
   Good("tamis redis push -q $on --create --deadline 7d local.tamis");
   EXPECT_NE(Good("tamis redis info $on").out.find("deadline"), std::string::npos);
   Good("tamis redis drop -q $on");
-  EXPECT_TRUE(Run("tamis redis create $on -n 10 --deadline 2001-01-01T00:00:00Z").ErrHas("over"));
+  EXPECT_TRUE(Run("tamis redis create $on -n 10 --deadline 2001-01-01T00:00:00Z").ErrHas("passed"));
   EXPECT_TRUE(Run("tamis redis create $on -n 10 --deadline soon").ErrHas("such as 36h"));
 }
 
@@ -202,7 +202,7 @@ TEST_F(RedisCommandTest, SecretsAndWrongUse) {
   EXPECT_EQ(Run("echo x | tamis redis query --count $on").status, 2);
   EXPECT_EQ(Run("tamis redis create -q $on -n 1000").status, 2) << "it is there";
   EXPECT_EQ(Run("tamis redis query --name no-such-filter --url redis://127.0.0.1:1 x").status, 3);
-  EXPECT_TRUE(Run("tamis redis info $on-not").ErrHas("there is no filter"));
+  EXPECT_TRUE(Run("tamis redis info $on-not").ErrHas("does not exist"));
   EXPECT_EQ(Run("tamis redis").status, 2);
   EXPECT_EQ(Run("tamis redis create --url x").status, 2);
 }

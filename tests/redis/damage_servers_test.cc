@@ -141,8 +141,8 @@ TEST_F(RedisDamageTest, SegmentsThatSomebodyMadeAnewEmpty) {
 TEST_F(RedisDamageTest, AnotherGeneration) {
   Make();
   OnBad({"SETRANGE", key_.text, StateOffsets(descriptor_.layout.BytesOf(kBad)).begin, "x"});
-  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
-  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state belongs to another filter");
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: its state belongs to another filter");
 }
 
 TEST_F(RedisDamageTest, WrongLengths) {
@@ -164,7 +164,8 @@ TEST_F(RedisDamageTest, WrongLengths) {
   OnBad({"SET", key_.text, shorter});
   ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: it is missing, or has a wrong length");
   OnBad({"SET", key_.text, std::string(bits.size() - shorter.size(), '\0') + shorter});
-  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state is of another filter, or damaged");
+  ExpectUnanswered(ErrorCode::kCorrupt,
+                   "segment 1: its state belongs to another filter, or is damaged");
 }
 
 TEST_F(RedisDamageTest, ValuesOfAnotherType) {
@@ -199,7 +200,7 @@ TEST_F(RedisDamageTest, MarksThatContradictEachOther) {
   const SegmentKey key = KeyOfSegment(name_, descriptor_.layout, other, kBad);
   OnBad({"SETRANGE", key_.text, std::to_string(length + kMarkOffset), LittleText(other)});
   OnBad({"SETRANGE", key.text, std::to_string(length), StateText({other, length, 77, 1})});
-  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it is being rebuilt, and its generations");
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: it is being rebuilt, but its generations");
   EXPECT_EQ(SplitBlockFilter::Open(servers_.options(), name_).Count(known_), known_.size());
 }
 
@@ -208,8 +209,8 @@ TEST_F(RedisDamageTest, ClosedSegments) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);
   OnBad({"SETRANGE", key_.text, std::to_string(length), LittleText(12)});
-  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
-  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: its state is of another filter");
+  ExpectUnanswered(ErrorCode::kCorrupt, "segment 1: its state belongs to another filter");
+  ExpectNotInserted(ErrorCode::kCorrupt, "segment 1: its state belongs to another filter");
 }
 
 TEST_F(RedisDamageTest, VersionsChangeWithTheBitsAndOnlyThen) {
@@ -255,7 +256,7 @@ TEST(RedisServerFaultTest, FlushedServersSayNoToNothing) {
   EXPECT_THROW(filter.Pull(), Error);
   EXPECT_EQ(Say(servers.servers()[0].port, {"DBSIZE"}), "0");
   ExpectError([&] { SplitBlockFilter::Open(servers.options(), "flushed"); },
-              ErrorCode::kInvalidArgument, "there is no filter");
+              ErrorCode::kInvalidArgument, "does not exist");
 }
 
 TEST(RedisServerFaultTest, PasswordsAndUsers) {

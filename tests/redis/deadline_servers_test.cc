@@ -108,7 +108,7 @@ TEST_P(RedisDeadlineTest, KeysExpireAnHourLaterWhateverIsWritten) {
 // The client's clock is correct and decides. The keys still exist.
 TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
   ExpectError([&] { Create(system_clock::now() - milliseconds(1)); }, ErrorCode::kInvalidArgument,
-              "the deadline of a filter is over already");
+              "the deadline of the filter has passed");
   EXPECT_TRUE(Keys().empty());
   const auto deadline = system_clock::now() + milliseconds(8'000);
   SplitBlockFilter filter = Create(deadline);
@@ -160,7 +160,7 @@ TEST_P(RedisDeadlineTest, WhatHasExpiredIsNoNo) {
   ExpectError([&] { filter.Push(filter.Pull()); }, ErrorCode::kCorrupt, "it is missing");
   EXPECT_EQ(fails_open.Count(strangers), strangers.size());
   EXPECT_THROW(near.Count(strangers), UnansweredError);
-  ExpectError([&] { Open(); }, ErrorCode::kInvalidArgument, "there is no filter");
+  ExpectError([&] { Open(); }, ErrorCode::kInvalidArgument, "does not exist");
   EXPECT_TRUE(Keys().empty()) << "nothing of it was made anew";
   SplitBlockFilter next = Create(system_clock::now() + kKept);
   EXPECT_EQ(next.Count(keys), 0u);

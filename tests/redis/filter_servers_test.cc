@@ -270,7 +270,7 @@ TEST_P(RedisFilterTest, NamesAreTakenOnce) {
               ErrorCode::kInvalidArgument, "already");
   EXPECT_TRUE(filter.Contains("x"));
   filter.Drop();
-  ExpectError([&] { OpenIt(); }, ErrorCode::kInvalidArgument, "there is no filter");
+  ExpectError([&] { OpenIt(); }, ErrorCode::kInvalidArgument, "does not exist");
   SplitBlockFilter again =
       SplitBlockFilter::Create(servers().options(), name_, {{.capacity = 1'000}});
   EXPECT_FALSE(again.Contains("x"));

@@ -287,7 +287,7 @@ TEST(RedisHostileServerTest, AConnectionThatEndsBeforeWaitIsAnswered) {
   ServerOptions options = Options(server);
   options.command_timeout = options.retry_for = milliseconds(10'000);
   SplitBlockFilter filter = SplitBlockFilter::Open(options, "x", {.durable_replicas = 1});
-  ExpectError([&] { filter.Insert(uint64_t{1}); }, ErrorCode::kNotDurable, "not known");
+  ExpectError([&] { filter.Insert(uint64_t{1}); }, ErrorCode::kNotDurable, "unknown");
   EXPECT_EQ(waits, 1);
 }
 
@@ -563,7 +563,7 @@ TEST(RedisHostileServerTest, AServerThatNeverBeginsTlsIsGivenUp) {
   options.command_timeout = milliseconds(5000);
   const auto begin = std::chrono::steady_clock::now();
   ExpectError([&] { SplitBlockFilter::Open(options, "x"); }, ErrorCode::kUnavailable,
-              "TLS cannot be begun: no answer in time");
+              "TLS cannot be started: no answer in time");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(5000));
 }
 #endif

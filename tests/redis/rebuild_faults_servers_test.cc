@@ -178,7 +178,7 @@ TEST_P(RedisRebuildFaultTest, MarksThatServersLose) {
     ASSERT_TRUE(owner.AwaitStop());
     Overwrite(old, 1, kMarkOffset, none);
     OpenIt().Insert(fresh);
-    ExpectError([&] { owner.GoOn(); }, ErrorCode::kUnavailable, "begin anew");
+    ExpectError([&] { owner.GoOn(); }, ErrorCode::kUnavailable, "start the rebuild again");
   }
   ExpectOneGeneration(servers(), name_);
   EXPECT_EQ(DescriptorNow(servers(), name_).generation, old);
@@ -330,7 +330,7 @@ TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {
       SayToOwner(servers(), key, {"DEL", key});
   }
   early.Insert(RandomKeys(2'000, 4));
-  ExpectError([&] { again.GoOn(); }, ErrorCode::kUnavailable, "begin anew");
+  ExpectError([&] { again.GoOn(); }, ErrorCode::kUnavailable, "start the rebuild again");
   EXPECT_EQ(filter.Count(RandomKeys(2'000, 4)), 2'000u);
   ExpectOneGeneration(servers(), name_);
 }

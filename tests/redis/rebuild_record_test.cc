@@ -38,7 +38,7 @@ TEST(RedisRebuildRecordTest, AnyOtherTextIsDamaged) {
   for (size_t i = 0; i < text.size(); ++i) {
     std::string damaged = text;
     damaged[i] = damaged[i] == 'x' ? 'y' : 'x';
-    ExpectError([&] { ParseRecord(damaged); }, ErrorCode::kCorrupt, "what is known of a rebuild");
+    ExpectError([&] { ParseRecord(damaged); }, ErrorCode::kCorrupt, "the record of a rebuild");
   }
   ExpectError([&] { ParseRecord(text + "\n"); }, ErrorCode::kCorrupt, "line 5");
   ExpectError([&] { ParseRecord(text + std::string(1'000, 'x')); }, ErrorCode::kCorrupt, "line 1");

@@ -344,7 +344,7 @@ TEST_P(RedisRebuildTest, WrongUse) {
   ExpectAsBefore();
   SplitBlockFilter other = OpenIt();
   other.Drop();
-  refused([&] { Rebuild(filter, database_.Source()); }, "there is no filter");
+  refused([&] { Rebuild(filter, database_.Source()); }, "does not exist");
   SplitBlockFilter::Create(options(), name_, {{.bytes = 1'500'000}});
   refused([&] { Rebuild(filter, database_.Source()); }, "was removed");
   ExpectOneGeneration(servers(), name_);

@@ -220,8 +220,8 @@ TEST(RedisBloomDumpTest, KeysThatAreNoFilter) {
     });
     ExpectError([&] { DumpRedisBloom(Options(server), "users"); }, code, words);
   };
-  expect("+none\r\n", ErrorCode::kUnavailable, "the key \"users\": there is none");
-  expect("+list\r\n", ErrorCode::kUnsupported, "of the type \"list\"");
+  expect("+none\r\n", ErrorCode::kUnavailable, "the key \"users\": it does not exist");
+  expect("+list\r\n", ErrorCode::kUnsupported, "has the type \"list\"");
   expect("+CMSk-TYPE\r\n", ErrorCode::kUnsupported, "CMSk-TYPE");
   expect("-NOPERM no permissions\r\n", ErrorCode::kUnavailable, "NOPERM");
   expect(":1\r\n", ErrorCode::kCorrupt, "the number 1");
@@ -253,10 +253,10 @@ TEST(RedisBloomDumpTest, AnswersThatAreNoChunks) {
     corrupt("*3\r\n:1\r\n$1\r\nx\r\n:1\r\n", "an array of 3");
     corrupt("*2\r\n$1\r\n1\r\n$1\r\nx\r\n", "a string of 1");
     corrupt("*2\r\n:-1\r\n$1\r\nx\r\n", "the number -1");
-    corrupt("*2\r\n:1\r\n:1\r\n", "no number and bytes, but the number 1");
+    corrupt("*2\r\n:1\r\n:1\r\n", "a number and bytes, but the number 1");
     corrupt("*2\r\n:1\r\n*1\r\n:1\r\n", "an array of 1");
     ExpectRefused(at, "-ERR unknown command 'BF.SCANDUMP'\r\n", ErrorCode::kUnsupported,
-                  "the server has no RedisBloom");
+                  "the server does not have RedisBloom");
     ExpectRefused(at, "-ERR not found\r\n", ErrorCode::kUnavailable, "not found");
     ExpectRefused(at, "-NOPERM no\r\n", ErrorCode::kUnavailable, "NOPERM");
     ExpectRefused(at, "-WRONGTYPE no\r\n", ErrorCode::kCorrupt, "WRONGTYPE");

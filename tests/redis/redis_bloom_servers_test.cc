@@ -29,10 +29,10 @@ TEST(RedisBloomServersTest, KeysThatAreNoFilters) {
     const ServerOptions options = servers->options();
     const std::string key = NewName();
     ExpectError([&] { DumpRedisBloom(options, key); }, ErrorCode::kUnavailable,
-                "the key \"" + key + "\": there is none");
+                "the key \"" + key + "\": it does not exist");
     SayToOwner(*servers, key, {"SET", key, "x"});
     ExpectError([&] { DumpRedisBloom(options, key); }, ErrorCode::kUnsupported,
-                "of the type \"string\"");
+                "has the type \"string\"");
   }
 }
 
@@ -151,7 +151,7 @@ TEST_P(RedisBloomModuleTest, FromTheShell) {
   const tools::CommandResult none =
       runner.Sh("tamis import --from redis --key no-key" + on + "-o h");
   EXPECT_EQ(none.status, 3);
-  EXPECT_TRUE(none.ErrHas("there is none on the server")) << none.err;
+  EXPECT_TRUE(none.ErrHas("it does not exist on the server")) << none.err;
 }
 #endif
 

@@ -66,7 +66,7 @@ TEST(RedisReplyReaderTest, WhatIsNoReplyIsRefused) {
 }
 
 TEST(RedisReplyReaderTest, NothingLargerThanAskedForIsTaken) {
-  const std::string large = "larger than what was asked for";
+  const std::string large = "larger than expected";
   EXPECT_NE(ErrorOf("*2147483647\r\n").find(large), std::string::npos);
   EXPECT_NE(ErrorOf("*21\r\n").find(large), std::string::npos);
   EXPECT_NE(ErrorOf("$101\r\n" + std::string(101, 'x') + "\r\n").find(large), std::string::npos);

@@ -12,7 +12,7 @@ namespace tamis::redis {
 std::string_view LineReader::Value(std::string_view name) {
   ++line_;
   const size_t end = rest_.find('\n');
-  if (end == std::string_view::npos) Refuse("is not there, or has no end");
+  if (end == std::string_view::npos) Refuse("is missing or incomplete");
   const std::string_view line = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
   if (line.size() <= name.size() || !line.starts_with(name) || line[name.size()] != ' ') {
@@ -24,7 +24,7 @@ std::string_view LineReader::Value(std::string_view name) {
 uint64_t LineReader::Number(std::string_view name, uint64_t min, uint64_t max) {
   uint64_t number = 0;
   if (!ParseDecimal(Value(name), max, number) || number < min) {
-    Refuse(detail::StrCat("has no number in [", min, ", ", max, "]"));
+    Refuse(detail::StrCat("is not a number in [", min, ", ", max, "]"));
   }
   return number;
 }
@@ -33,7 +33,8 @@ uint64_t LineReader::Hex(std::string_view name) {
   const std::string_view text = Value(name);
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  if (error != std::errc() || HexText(number) != text) Refuse("has no 16 hexadecimal digits");
+  if (error != std::errc() || HexText(number) != text)
+    Refuse("does not have 16 hexadecimal digits");
   return number;
 }
 

@@ -51,7 +51,7 @@ bool Link::Open(Time now) {
   if (context_ != nullptr) return true;
   context_.reset(redisConnectNonBlock(address_.host.c_str(), address_.port));
   if (context_ == nullptr) {
-    error_ = "there is no memory for a connection";
+    error_ = "not enough memory for a connection";
     return false;
   }
   if (context_->err != 0) return EndWithContextError("cannot connect");
@@ -140,7 +140,7 @@ bool Link::FinishConnecting(Time now) {
   }
   if (settings_.tls != nullptr) {
     session_ = settings_.tls->Start(context_.get(), address_.host);
-    if (session_ == nullptr) return EndWithContextError("TLS cannot be begun");
+    if (session_ == nullptr) return EndWithContextError("TLS cannot be started");
     greeting_ = true;
   }
   connecting_ = false;
@@ -218,24 +218,25 @@ bool Link::Work(Time now) {
 }
 
 Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
-  if (greeting_ && now >= deadline_) Close("TLS cannot be begun: no answer in time");
+  if (greeting_ && now >= deadline_) Close("TLS cannot be started: no answer in time");
   while (context_ != nullptr) {
     if (flights_.empty()) {
       // Ends the connection at data that no command asked for.
-      if (context_->reader->len > context_->reader->pos) Close("the server said something unasked");
+      if (context_->reader->len > context_->reader->pos)
+        Close("the server sent data without a command");
       return nullptr;
     }
     const Flight flight = flights_.front();
     reader_->set_limits(flight.limits);
     if (!reader_->Next(reply)) {
-      Close(std::string("the server's answer cannot be read: ") + ShownText(reader_->error()));
+      Close(std::string("the server's reply cannot be read: ") + ShownText(reader_->error()));
       unreadable_ = flight.command != nullptr;
       return nullptr;
     }
     if (reply == nullptr) {
       // Bounds the memory for an endless reply.
       if (context_->reader->len - context_->reader->pos > bytes_in_flight_ + kOwnBytes) {
-        Close("the server's answer is larger than what was asked for");
+        Close("the server's reply is larger than expected");
         unreadable_ = flight.command != nullptr;
       } else if (now >= deadline_) {
         Close("no answer in time");
@@ -244,7 +245,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
     }
     if (flights_.size() <= outgoing_.size()) {
       // The command is not sent yet. Its rest must not be sent after the caller has freed it.
-      Close("the server answers before it has the command: it gives " + ReplyText(*reply));
+      Close("the server answered before the command was sent: it returned " + ReplyText(*reply));
       return nullptr;
     }
     flights_.pop_front();

@@ -21,14 +21,14 @@ std::optional<Problem> ProblemOf(const Command& command) {
   ErrorCode code = ErrorCode::kUnavailable;
   if (reply.text.starts_with("OOM")) code = ErrorCode::kOutOfMemory;
   if (reply.text.starts_with("WRONGTYPE")) code = ErrorCode::kCorrupt;
-  return Problem{code, "the server says " + ShownText(reply.text)};
+  return Problem{code, "the server reports: " + ShownText(reply.text)};
 }
 
 std::optional<Problem> ProblemOfString(const Command& command, size_t bytes) {
   std::optional<Problem> problem = ProblemOf(command);
   const Reply& reply = command.reply;
   if (!problem && (!reply.IsString() || reply.text.size() != bytes)) {
-    problem = Problem{ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)};
+    problem = Problem{ErrorCode::kCorrupt, "the server returned " + ReplyText(reply)};
   }
   return problem;
 }

@@ -129,7 +129,7 @@ bool ReplyReader::Next(std::unique_ptr<Reply>& reply) {
 }
 
 const char* ReplyReader::error() const {
-  return exceeded_ ? "the reply is larger than what was asked for" : reader_->errstr;
+  return exceeded_ ? "the reply is larger than expected" : reader_->errstr;
 }
 
 bool ReplyReader::Take(size_t bytes, size_t elements) {

@@ -13,7 +13,7 @@ constexpr size_t kMaxHost = 255;
 
 [[noreturn]] void Refuse(const std::string& what) {
   throw Error(ErrorCode::kUnavailable,
-              "the server's answer about the slots of its cluster is damaged: " + what);
+              "the server's reply about the slots of its cluster is invalid: " + what);
 }
 
 uint64_t Number(const Reply& reply, uint64_t min, uint64_t max, const char* what) {
@@ -44,7 +44,7 @@ std::string Host(const Reply& reply, const Address& asked) {
     Refuse("a host is " + ReplyText(reply));
   }
   if (reply.text.empty() || reply.text == "?") return asked.host;
-  if (!IsHostText(reply.text)) Refuse("a host has a character that no host has");
+  if (!IsHostText(reply.text)) Refuse("a host has an invalid character");
   return reply.text;
 }
 
@@ -58,7 +58,7 @@ const Reply* Find(const std::vector<Reply>& map, std::string_view name) {
 
 const Reply& Need(const std::vector<Reply>& map, const char* name) {
   const Reply* const value = Find(map, name);
-  if (value == nullptr) Refuse(std::string("there is no ") + name);
+  if (value == nullptr) Refuse(std::string(name) + " is missing");
   return *value;
 }
 

@@ -59,7 +59,7 @@ void ParseHost(std::string_view text, bool bracketed, Address& address) {
   if (text.empty()) RefuseUrl("has no host");
   if (text.size() > kMaxUrlHost) RefuseUrl("has a host of more than 255 characters");
   for (const char c : text) {
-    if (!IsHostCharacter(c, bracketed)) RefuseUrl("has a character in its host that no host has");
+    if (!IsHostCharacter(c, bracketed)) RefuseUrl("has an invalid character in its host");
   }
   address.host = text;
 }
@@ -71,7 +71,8 @@ void ParseHostAndPort(std::string_view text, Address& address) {
     text.remove_prefix(1);
     std::string_view rest;
     if (!CutAt(text, ']', rest)) RefuseUrl("has a [ without a ]");
-    if (!rest.empty() && rest.front() != ':') RefuseUrl("has something between ] and its port");
+    if (!rest.empty() && rest.front() != ':')
+      RefuseUrl("has extra characters between ] and its port");
     has_port = !rest.empty();
     if (has_port) port = rest.substr(1);
     ParseHost(text, /*bracketed=*/true, address);
@@ -132,7 +133,8 @@ Url ParseUrl(std::string_view text) {
   std::string_view database;
   if (CutAt(text, '/', database) && !database.empty()) {
     uint64_t number = 0;
-    if (!ParseDecimal(database, 0x7FFFFFFF, number)) RefuseUrl("has a database that is no number");
+    if (!ParseDecimal(database, 0x7FFFFFFF, number))
+      RefuseUrl("has a database that is not a number");
     url.database = static_cast<uint32_t>(number);
   }
   ParseHostAndPort(text, url.address);

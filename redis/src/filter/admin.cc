@@ -23,7 +23,8 @@ Layout LayoutOf(const FilterOptions& options) {
   const double fpr = options.fpr == 0 ? kDefaultFpr : options.fpr;
   if (options.bytes == 0) {
     if (options.capacity == 0) {
-      throw Error(ErrorCode::kInvalidArgument, "a filter needs a capacity of at least 1, or bytes");
+      throw Error(ErrorCode::kInvalidArgument,
+                  "a filter needs a capacity of at least 1, or a number of bytes");
     }
     return LayoutFor(SplitBlockBlocks(options.capacity, fpr));
   }
@@ -37,10 +38,10 @@ void RequireHash(const HashSpec& hash) {
       std::find(std::begin(kHashKinds), std::end(kHashKinds), hash.kind) != std::end(kHashKinds);
   if (!known) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("there is no hash kind ", static_cast<uint32_t>(hash.kind)));
+                detail::StrCat("unknown hash kind ", static_cast<uint32_t>(hash.kind)));
   }
   if (IsKeyed(hash.kind) && hash.seed != 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a keyed hash has a secret, and no seed");
+    throw Error(ErrorCode::kInvalidArgument, "a keyed hash takes a secret, and the seed must be 0");
   }
 }
 
@@ -49,7 +50,7 @@ uint64_t DeadlineMs(const CreateOptions& options) {
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(options.deadline->time_since_epoch());
   if (ms.count() <= 0 || static_cast<uint64_t>(ms.count()) <= NowMs()) {
-    throw Error(ErrorCode::kInvalidArgument, "the deadline of a filter is over already");
+    throw Error(ErrorCode::kInvalidArgument, "the deadline of the filter has passed");
   }
   return static_cast<uint64_t>(ms.count());
 }
@@ -118,7 +119,7 @@ void Admin::Create(const CreateOptions& options) {
   const std::string key = DescriptorKey(state_.name());
   const uint32_t slot = SlotOfKey(key);
   const Error exists(ErrorCode::kInvalidArgument,
-                     "there is a filter \"" + state_.name() + "\" already");
+                     "the filter \"" + state_.name() + "\" already exists");
   Command get = GetCommand(key);
   if (state_.RunOne(client_, get).type != Reply::Type::kNil) throw exists;
 
@@ -154,7 +155,7 @@ void Admin::CreateSegments() {
   for (uint64_t s = 0; s < segments; ++s) {
     if (const std::optional<Problem> problem = commands_.ProblemOfState(commands[s], s)) {
       throw Error(problem->code,
-                  "the filter \"" + state_.name() + "\" cannot be made: " + problem->text);
+                  "the filter \"" + state_.name() + "\" cannot be created: " + problem->text);
     }
   }
 }

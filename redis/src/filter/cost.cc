@@ -47,7 +47,7 @@ RoutePlan PlanRoute(const Layout& layout, Operation operation, uint64_t keys,
   if (pinned) {
     plan.route = *pinned;
     plan.reason = (*pinned == Route::kBlocks ? "blocks" : "whole segments") +
-                  std::string(", as the caller wants; without that: ") + plan.reason;
+                  std::string(", as requested; otherwise ") + plan.reason;
   }
   return plan;
 }

@@ -23,7 +23,7 @@ HashKind ParseHashKind(LineReader& reader) {
   for (const HashKind kind : kHashKinds) {
     if (name == HashKindName(kind)) return kind;
   }
-  reader.Refuse("names no hash");
+  reader.Refuse("does not name a known hash");
 }
 
 double ParseFpr(LineReader& reader) {
@@ -31,7 +31,7 @@ double ParseFpr(LineReader& reader) {
   double fpr = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fpr);
   if (error != std::errc() || !(fpr >= kMinFpr && fpr <= kMaxFpr) || NumberText(fpr) != text) {
-    reader.Refuse("has no rate in [1e-12, 0.5] in its shortest form");
+    reader.Refuse("is not a rate in [1e-12, 0.5] in its shortest form");
   }
   return fpr;
 }
@@ -75,19 +75,19 @@ Descriptor ParseDescriptor(std::string_view text) {
   LineReader reader("the descriptor", text.size() > kMaxText ? std::string_view() : text);
   const std::string_view version = reader.Value(kFirstWord);
   uint64_t number = 0;
-  if (!ParseDecimal(version, kAny, number)) reader.Refuse("has no version");
+  if (!ParseDecimal(version, kAny, number)) reader.Refuse("does not name a version");
   if (number != kDescriptorVersion) {
     throw Error(ErrorCode::kUnsupported,
                 detail::StrCat("the filter has version ", number,
-                               " of the format, and this library knows version 1"));
+                               " of the format, but this library supports version 1"));
   }
   if (reader.Value("kind") != "split-block") {
-    throw Error(ErrorCode::kUnsupported, "the filter is of a kind that this library does not know");
+    throw Error(ErrorCode::kUnsupported, "the filter is of an unknown kind");
   }
   Descriptor descriptor;
   descriptor.layout.blocks = reader.Number("blocks", 1, split_block::kMaxBlocks);
   const uint64_t segment_bytes = reader.Number("segment-bytes", 1, kAny);
-  if (!IsSegmentBytes(segment_bytes)) reader.Refuse("has no size of segments");
+  if (!IsSegmentBytes(segment_bytes)) reader.Refuse("is not a possible size of segments");
   descriptor.layout.segment_blocks = segment_bytes / split_block::kBlockBytes;
   descriptor.hash.kind = ParseHashKind(reader);
   const bool keyed = IsKeyed(descriptor.hash.kind);
@@ -95,7 +95,7 @@ Descriptor ParseDescriptor(std::string_view text) {
   for (size_t i = 0; i < 2; ++i) {
     descriptor.key_tag[i] = reader.Hex(i == 0 ? "key-tag-1" : "key-tag-2");
     if (!keyed && descriptor.key_tag[i] != 0)
-      reader.Refuse("has a tag, and the hash has no secret");
+      reader.Refuse("has a tag, but the hash has no secret");
   }
   descriptor.capacity = reader.Number("capacity", 1, kAny);
   descriptor.fpr = ParseFpr(reader);

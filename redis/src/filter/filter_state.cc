@@ -37,7 +37,7 @@ bool FilterState::IsOver() const {
 void FilterState::RequireNotOver() const {
   if (!IsOver()) return;
   throw Error(ErrorCode::kUnavailable,
-              "the filter \"" + name_ + "\" has reached its deadline, and is to be made anew");
+              "the filter \"" + name_ + "\" has reached its deadline; create it again");
 }
 
 SplitBlockBloomFilter FilterState::MakeLocal(const MemoryOptions& memory) const {

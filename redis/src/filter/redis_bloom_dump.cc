@@ -88,7 +88,8 @@ class Dumper {
     if (!problem) return std::move(command.reply);
     const std::string_view error = command.reply.text;
     if (error.starts_with("ERR unknown command")) {
-      Fail(ErrorCode::kUnsupported, "the server has no RedisBloom: it says " + ShownText(error));
+      Fail(ErrorCode::kUnsupported,
+           "the server does not have RedisBloom: it reports " + ShownText(error));
     }
     Fail(problem->code, problem->text);
   }
@@ -99,19 +100,19 @@ class Dumper {
     for (const Kind* const kind : {&kBloom, &kCuckoo}) {
       if (reply.IsStatus(kind->type)) return kind;
     }
-    if (reply.IsStatus("none")) Fail(ErrorCode::kUnavailable, "there is none on the server");
+    if (reply.IsStatus("none")) Fail(ErrorCode::kUnavailable, "it does not exist on the server");
     if (reply.type != Reply::Type::kStatus) {
-      Fail(ErrorCode::kCorrupt, "the server gives " + ReplyText(reply) + " for its type");
+      Fail(ErrorCode::kCorrupt, "the server returned " + ReplyText(reply) + " for its type");
     }
     Fail(ErrorCode::kUnsupported,
-         "it is no filter of BF.* or CF.*, but of the type \"" + ShownText(reply.text) + "\"");
+         "it is not a filter of BF.* or CF.*, but has the type \"" + ShownText(reply.text) + "\"");
   }
 
   Chunk Scan(uint64_t iterator) {
     Reply reply = Ask({kind_->command, key_, std::to_string(iterator)}, kChunkBytes);
     const auto refuse = [&](const Reply& what) {
-      Fail(ErrorCode::kCorrupt,
-           std::string(kind_->command) + " gives no number and bytes, but " + ReplyText(what));
+      Fail(ErrorCode::kCorrupt, std::string(kind_->command) +
+                                    " did not return a number and bytes, but " + ReplyText(what));
     };
     if (!reply.IsArray() || reply.elements.size() != 2) refuse(reply);
     const Reply& number = reply.elements[0];
@@ -129,7 +130,7 @@ class Dumper {
     Chunk chunk = Scan(0);
     if (chunk.IsLast() && kind_ == &kCuckoo) {
       Fail(ErrorCode::kUnsupported,
-           "a cuckoo filter without keys, of which CF.SCANDUMP gives nothing");
+           "it is a cuckoo filter without keys, which CF.SCANDUMP cannot dump");
     }
     if (chunk.iterator != 1) {
       Fail(ErrorCode::kCorrupt,

@@ -107,7 +107,7 @@ std::optional<Problem> SegmentCommands::ProblemOfSegment(const Command& command,
                                                          uint64_t segment) const {
   if (std::optional<Problem> problem = ProblemOf(command)) return problem;
   if (!command.reply.IsString()) {
-    return Problem{ErrorCode::kCorrupt, "the server gives " + ReplyText(command.reply)};
+    return Problem{ErrorCode::kCorrupt, "the server returned " + ReplyText(command.reply)};
   }
   return redis::ProblemOfState(StateOf(command, segment), state_.generation(),
                                state_.layout().BytesOf(segment));
@@ -118,11 +118,11 @@ std::optional<Problem> SegmentCommands::ProblemOfWrite(const Command& command, u
   if (command.reply.IsInteger() && command.reply.integer >= 0) {
     if (durable_replicas_ == 0 || command.durable) return {};
     return Problem{ErrorCode::kNotDurable,
-                   detail::StrCat("it is not known whether ", durable_replicas_,
-                                  " replicas have what was inserted")};
+                   detail::StrCat("it is unknown whether ", durable_replicas_,
+                                  " replicas have the inserted keys")};
   }
   if (command.reply.IsString() && command.reply.text.size() > kStateWindow) {
-    return Problem{ErrorCode::kCorrupt, "it is being rebuilt, and its generations do not agree",
+    return Problem{ErrorCode::kCorrupt, "it is being rebuilt, but its generations do not match",
                    Remedy::kDescriptor};
   }
   if (std::optional<Problem> problem = ProblemOfState(command, segment)) return problem;

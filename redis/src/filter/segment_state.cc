@@ -40,14 +40,15 @@ std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generati
   const bool closed = state && state->generation != generation && state->generation != 0 &&
                       state->mark == state->generation && state->length == length;
   if (closed) {
-    return Problem{ErrorCode::kUnavailable, "it was rebuilt, and the descriptor does not say so",
+    return Problem{ErrorCode::kUnavailable,
+                   "it was rebuilt, but the descriptor has the old generation",
                    Remedy::kDescriptor};
   }
   const char* wrong = nullptr;
   if (!state) {
     wrong = "it is missing, or has a wrong length";
   } else if (state->generation != generation || state->length != length) {
-    wrong = "its state is of another filter, or damaged";
+    wrong = "its state belongs to another filter, or is damaged";
   }
   if (wrong != nullptr) return Problem{ErrorCode::kCorrupt, wrong, Remedy::kDescriptor};
   return {};
@@ -58,7 +59,7 @@ std::optional<Problem> ProblemOfState(const Command& command, uint64_t generatio
   std::optional<Problem> problem = ProblemOf(command);
   if (problem) return problem;
   if (!command.reply.IsString()) {
-    return Problem{ErrorCode::kCorrupt, "the server gives " + ReplyText(command.reply)};
+    return Problem{ErrorCode::kCorrupt, "the server returned " + ReplyText(command.reply)};
   }
   return ProblemOfState(command.reply.text, generation, length);
 }

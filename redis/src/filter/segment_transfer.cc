@@ -102,9 +102,8 @@ std::vector<Undone> SegmentTransfer::MergeOnce(std::span<const SegmentBits> merg
     // The delta is also gone if it was merged and the reply was lost. A second merge then changes
     // nothing.
     if (commands[k].answered && reply.IsInteger() && reply.integer == kNoDelta) {
-      undone.push_back(
-          {i, Problem{ErrorCode::kUnavailable, "what was to be merged is gone again and again",
-                      Remedy::kAgain}});
+      undone.push_back({i, Problem{ErrorCode::kUnavailable,
+                                   "the bits to merge disappear again and again", Remedy::kAgain}});
     } else if (std::optional<Problem> problem =
                    commands_.ProblemOfWrite(commands[k], merges[i].segment)) {
       undone.push_back({i, std::move(*problem)});
@@ -150,8 +149,8 @@ void SegmentTransfer::Push(const SplitBlockBloomFilter& filter) {
   if (filter.num_blocks() != layout.blocks || filter.hash() != state_.hash()) {
     throw Error(ErrorCode::kIncompatible,
                 detail::StrCat("the filter \"", state_.name(), "\" has ", layout.blocks,
-                               " blocks, and the one to be added ", filter.num_blocks(),
-                               "; blocks and hash have to be equal"));
+                               " blocks, and the filter to add has ", filter.num_blocks(),
+                               "; blocks and hash must be equal"));
   }
   const std::span<const std::byte> blocks = filter.view().blocks();
   const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };

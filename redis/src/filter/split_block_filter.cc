@@ -47,7 +47,8 @@ SplitBlockFilter SplitBlockFilter::Open(const ServerOptions& servers, std::strin
                                         const ClientOptions& client) {
   auto impl = std::make_unique<Impl>(servers, name, client);
   if (!impl->admin.Find(client.secret)) {
-    throw Error(ErrorCode::kInvalidArgument, "there is no filter \"" + std::string(name) + "\"");
+    throw Error(ErrorCode::kInvalidArgument,
+                "the filter \"" + std::string(name) + "\" does not exist");
   }
   return SplitBlockFilter(std::move(impl));
 }

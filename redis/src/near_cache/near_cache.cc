@@ -26,7 +26,7 @@ NearCache::~NearCache() { State::End(std::move(state_)); }
 
 NearCache::State& NearCache::state() const {
   if (state_ == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument, "a copy that was moved from cannot be used");
+    throw Error(ErrorCode::kInvalidArgument, "a near cache that was moved from cannot be used");
   }
   state_->RequireThisProcess();
   return *state_;

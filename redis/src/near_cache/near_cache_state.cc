@@ -23,7 +23,7 @@ const NearCacheOptions& Checked(const NearCacheOptions& options) {
                           const char* name) {
     if (!value || (value->count() >= 1 && *value <= max)) return;
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat(name, " is ", value->count(), " ms, and has to be at least 1",
+                detail::StrCat(name, " is ", value->count(), " ms, must be at least 1",
                                max == kMaxEvery ? " and at most a day" : ""));
   };
   require(options.staleness, milliseconds::max(), "staleness");
@@ -66,7 +66,7 @@ NearCache::State::State(SplitBlockFilter filter, const NearCacheOptions& options
         [&] { thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); }); });
   } catch (const std::system_error& error) {
     throw Error(ErrorCode::kOutOfMemory,
-                std::string("a copy cannot have a thread: ") + error.what());
+                std::string("cannot start the thread of a near cache: ") + error.what());
   }
 }
 
@@ -78,7 +78,7 @@ void NearCache::State::End(std::unique_ptr<State> state) noexcept {
 void NearCache::State::RequireThisProcess() const {
   if (!thread_.joinable() || process_ == getpid()) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "a child of fork has none of its parent's threads, and cannot use a copy with one");
+              "a child of fork cannot use a near cache that has a thread in its parent");
 }
 
 NearCache::State::Time NearCache::State::refreshed_at() const {
@@ -171,7 +171,7 @@ std::chrono::nanoseconds NearCache::State::RefreshOfThread() noexcept {
   } catch (const std::exception& error) {
     Failed(error.what());
   } catch (...) {
-    Failed("something that is no exception of the library");
+    Failed("an unknown exception");
   }
   const Lock lock(mutex_);
   const auto doublings = std::min<uint64_t>(stats_.failures_in_a_row - 1, 20);

@@ -34,21 +34,20 @@ bool RebuildLease::Take(const std::string& found, const RebuildRecord& mine,
   if (reply.IsInteger()) {
     throw Error(ErrorCode::kBusy,
                 detail::StrCat("the filter \"", state_.name(),
-                               "\" is being rebuilt by another client, whose lease ends in ",
-                               reply.integer, " ms if it is gone"));
+                               "\" is being rebuilt by another client; its lease ends in ",
+                               reply.integer, " ms unless it is renewed"));
   }
   if (!reply.IsString()) {
-    state_.Throw({ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)});
+    state_.Throw({ErrorCode::kCorrupt, "the server returned " + ReplyText(reply)});
   }
   if (reply.text.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "there is no filter \"" + state_.name() + "\"");
+    throw Error(ErrorCode::kInvalidArgument, "the filter \"" + state_.name() + "\" does not exist");
   }
   const Descriptor descriptor = ParseDescriptor(reply.text);
   if (!state_.IsRebuiltFrom(descriptor)) {
     EndRecord();
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "the filter \"" + state_.name() + "\" was removed, and there is another of its name");
+    throw Error(ErrorCode::kInvalidArgument, "the filter \"" + state_.name() +
+                                                 "\" was removed, and another filter has its name");
   }
   if (descriptor.generation != state_.generation()) state_.Adopt(descriptor);
   return true;
@@ -116,13 +115,13 @@ std::optional<Descriptor> RebuildLease::ReadDescriptor() {
 int64_t RebuildLease::RunForNumber(Command command) {
   const Reply& reply = state_.RunOne(client_, command);
   if (reply.IsInteger()) return reply.integer;
-  state_.Throw({ErrorCode::kCorrupt, "the server gives " + ReplyText(reply)});
+  state_.Throw({ErrorCode::kCorrupt, "the server returned " + ReplyText(reply)});
 }
 
 void RebuildLease::ThrowTakenOver() const {
   throw Error(ErrorCode::kBusy, "the rebuild of the filter \"" + state_.name() +
-                                    "\" was taken for abandoned and ended by another client, or "
-                                    "the filter was removed");
+                                    "\" was ended as abandoned by another client, or the filter "
+                                    "was removed");
 }
 
 }  // namespace tamis::redis

@@ -21,22 +21,22 @@ std::string RecordText(const RebuildRecord& record) {
 }
 
 RebuildRecord ParseRecord(std::string_view text) {
-  LineReader reader("what is known of a rebuild",
+  LineReader reader("the record of a rebuild",
                     text.size() > kMaxRebuildText ? std::string_view() : text);
   uint64_t version = 0;
   if (!ParseDecimal(reader.Value(kRebuildWord), ~uint64_t{0}, version)) {
-    reader.Refuse("has no version");
+    reader.Refuse("does not name a version");
   }
   if (version != kRebuildVersion) {
     throw Error(ErrorCode::kUnsupported,
-                "it is being rebuilt in a way that this version does not know");
+                "it is being rebuilt by an unknown version of the library");
   }
   RebuildRecord record;
   record.owner = reader.Hex("owner");
   record.old = reader.Hex("old");
   record.next = reader.Hex("next");
   if (record.old == 0 || record.next == 0 || record.old == record.next) {
-    reader.Refuse("names no two generations");
+    reader.Refuse("does not name two generations");
   }
   reader.End();
   return record;

@@ -103,8 +103,9 @@ std::vector<size_t> RebuildSegments::Merge(const SplitBlockBloomFilter& local, W
     if (const std::optional<Problem> problem = ProblemOf(command)) fail(which[c], *problem);
     if (!command.reply.IsInteger()) {
       lease_.Renew();  // throws if another client has taken over, which explains the reply
-      fail(which[c], {ErrorCode::kUnavailable,
-                      "the servers have lost what the rebuild had made: it has to begin anew"});
+      fail(which[c],
+           {ErrorCode::kUnavailable,
+            "the servers have lost a part of the new generation: start the rebuild again"});
     }
     if (command.reply.integer == kNoDelta || !command.durable) left.push_back(which[c]);
   }

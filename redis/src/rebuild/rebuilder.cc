@@ -78,7 +78,7 @@ RebuildResult Rebuilder::Run(const RebuildSource& source) {
     throw;
   } catch (const std::bad_alloc&) {
     GiveUp();
-    if (switched_) ThrowInPlace(Error(ErrorCode::kOutOfMemory, "there is no memory left"));
+    if (switched_) ThrowInPlace(Error(ErrorCode::kOutOfMemory, "out of memory"));
     throw;
   } catch (...) {
     GiveUp();
@@ -91,7 +91,7 @@ RebuildResult Rebuilder::Run(const RebuildSource& source) {
     ThrowInPlace(error);
   } catch (const std::bad_alloc&) {
     lease_.Release();
-    ThrowInPlace(Error(ErrorCode::kOutOfMemory, "there is no memory left"));
+    ThrowInPlace(Error(ErrorCode::kOutOfMemory, "out of memory"));
   } catch (...) {
     lease_.Release();
     throw;
@@ -215,7 +215,7 @@ void Rebuilder::AwaitGrace() {
 void Rebuilder::ThrowInPlace(const Error& error) {
   throw Error(error.code(), std::string(error.what()) +
                                 "; the new generation is in place, and the next rebuild removes "
-                                "what is left of the old one");
+                                "the rest of the old one");
 }
 
 void Rebuilder::InPortions(RebuildStep step, const ReplicatedWrites::Part& part) {

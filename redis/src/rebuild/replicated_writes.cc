@@ -16,7 +16,7 @@ void ReplicatedWrites::UntilDone(size_t begin, size_t end, const Part& part) {
   const Time last = std::chrono::steady_clock::now() + client_.options().retry_for;
   while (!(left = part(left)).empty()) {
     if (std::chrono::steady_clock::now() >= last) {
-      state_.Throw({ErrorCode::kNotDurable, "not all replicas get what a rebuild writes"});
+      state_.Throw({ErrorCode::kNotDurable, "not all replicas receive the writes of the rebuild"});
     }
     client_.RefreshedMap();
   }
