@@ -237,8 +237,8 @@ std::optional<Problem> SegmentTransfer::RefreshOnce(const LocalCopy& copy) {
     for (size_t i = begin; i < end; ++i) {
       const uint64_t segment = changed[i];
       const Command& read = reads[i - begin];
-      // If the mark has changed, Settle did nothing. The bits are read even so, and the version
-      // stays odd.
+      // If the mark has changed, Settle did nothing, and the version is still what it was. The bits
+      // are valid even so.
       if (!is_good(commands_.ProblemOfState(settles[i - begin], segment), segment)) return;
       if (!is_good(commands_.ProblemOfSegment(read, segment), segment)) return;
       const uint64_t length = layout.BytesOf(segment);

@@ -8,7 +8,7 @@
 namespace tamis::redis {
 namespace {
 
-// Keys between two renewals of the lease: about 10 ms.
+// Keys between two reports of progress: about 10 ms.
 constexpr size_t kKeysAtOnce = size_t{1} << 20;
 
 }  // namespace
