@@ -1,5 +1,5 @@
-// What the portable kernels of all kinds of filters share. Those of a kind are with the kind, and
-// named here for the table of the backend: a promise to the linker.
+// Shared parts of the portable kernels of all filter kinds. The kernels of a kind are defined next
+// to the kind and declared here for the table of the backend.
 #ifndef TAMIS_CORE_SRC_BACKEND_PORTABLE_H_
 #define TAMIS_CORE_SRC_BACKEND_PORTABLE_H_
 
@@ -18,7 +18,7 @@ TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 
 }  // namespace portable
 
-// Bit i becomes bit_of(hash of value i), in their order.
+// Sets bit i to bit_of(hash of value i), for each value of the batch.
 template <typename BitOf>
 void BitOfEach(const Batch& batch, uint64_t* bits, const BitOf& bit_of) {
   for (size_t i = 0; i < batch.n; i += 64) {

@@ -1,5 +1,5 @@
-// The portable backend: plain loops over the arithmetic in the public headers. It is the oracle
-// that every other backend is tested against, and serves machines that no other backend fits.
+// The portable backend: plain loops over the arithmetic in the public headers. All other backends
+// are tested against it, and it serves machines that no other backend supports.
 #include <bit>
 
 #include "core/src/backend/portable.h"

@@ -1,5 +1,5 @@
-// Where backends come from: functions that are declared here and defined in simd/, a promise to the
-// linker. There is no self-registration, which an archive would drop.
+// Declares the functions that provide backends, which are defined in other folders such as simd/.
+// Backends do not register themselves: a linker would drop such code from an archive.
 #ifndef TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
 #define TAMIS_CORE_SRC_BACKEND_PROVIDERS_H_
 
@@ -15,7 +15,8 @@ namespace tamis::detail {
 
 Kernels PortableKernels();
 
-// Those of Backends() that are no GPU, best first: what asks no driver. Thread-safe.
+// Returns the backends of Backends() that are not GPUs, best first. Calls no GPU driver.
+// Thread-safe.
 std::span<const Backend> HostBackends();
 
 struct ProvidedBackend {
@@ -24,11 +25,11 @@ struct ProvidedBackend {
   Kernels kernels;
 };
 
-// Those Highway backends that run on this machine, best first. Defined where TAMIS_HAVE_SIMD is 1.
+// Returns the Highway backends that run on this machine, best first. Defined if TAMIS_HAVE_SIMD.
 std::vector<ProvidedBackend> SimdBackends();
 
-// The GPU, if one works, with these kernels for what it does not do; else nothing, and why. Defined
-// where TAMIS_HAVE_CUDA is 1.
+// Returns the GPU backend if it works; it uses `host_kernels` for everything that has no GPU
+// kernel. Otherwise returns nothing and sets `why` to the reason. Defined if TAMIS_HAVE_CUDA.
 std::vector<Backend> CudaBackends(const Kernels& host_kernels, std::string* why);
 
 }  // namespace tamis::detail

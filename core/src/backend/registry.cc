@@ -33,10 +33,11 @@ HostRegistry MakeHostRegistry() {
   return made;
 }
 
-// Of its own, as to make it is to start the driver of a GPU, after which forked children cannot use
-// that: only who asks for a GPU, or for a list of all, may do so.
+// The list with GPUs. It is separate because making it starts the driver of a GPU, which forked
+// children then cannot use. So it is made only for calls that need a GPU or the list of all
+// backends.
 struct Registry {
-  std::vector<Backend> with_gpus;  // empty: there are none, and those of the host are all
+  std::vector<Backend> with_gpus;  // empty if there are no GPUs: then the host backends are all
   std::vector<MissingBackend> missing;
 
   std::span<const Backend> backends() const {
@@ -55,7 +56,7 @@ Registry MakeRegistry() {
     return made;
   }
   made.with_gpus.assign(host.begin(), host.end());
-  // Never the first, which is the one that filters use by themselves.
+  // GPUs are never the first backend, which filters use by default.
   made.with_gpus.insert(made.with_gpus.end() - (host.size() > 1 ? 1 : 0), gpus.begin(), gpus.end());
 #endif
   return made;
@@ -65,7 +66,7 @@ constinit std::atomic<const Registry*> kept_registry = nullptr;
 
 const Registry& TheRegistry() { return detail::MadeOnce(kept_registry, MakeRegistry); }
 
-// The list that there is: that of all, once somebody has asked for it.
+// Returns the list of all backends if it has been made, otherwise the list of the host backends.
 std::span<const Backend> KnownBackends() {
   const Registry* const all = kept_registry.load(std::memory_order_acquire);
   return all != nullptr ? all->backends() : detail::HostBackends();

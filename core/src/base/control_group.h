@@ -1,4 +1,4 @@
-// The limit that Linux control groups set to the memory of this process.
+// The limit that Linux control groups set on the memory of this process.
 #ifndef TAMIS_CORE_SRC_BASE_CONTROL_GROUP_H_
 #define TAMIS_CORE_SRC_BASE_CONTROL_GROUP_H_
 
@@ -7,9 +7,9 @@
 
 namespace tamis::detail {
 
-// The lowest limit, in bytes, of the group that `membership` (/proc/self/cgroup) names and of all
-// groups above it, below `mount` (/sys/fs/cgroup). Reads version 2 (memory.max) and version 1
-// (memory/**/memory.limit_in_bytes). UINT64_MAX where there is no limit or no such file.
+// Returns the lowest limit, in bytes, of the group that `membership` (/proc/self/cgroup) names and
+// of all groups above it, below `mount` (/sys/fs/cgroup). Reads version 2 (memory.max) and version
+// 1 (memory/**/memory.limit_in_bytes). Returns UINT64_MAX if there is no limit or no such file.
 uint64_t ControlGroupMemoryLimit(const std::filesystem::path& membership,
                                  const std::filesystem::path& mount);
 

@@ -1,4 +1,4 @@
-// Hash kinds come from callers, who can make any number one.
+// A check of hash kinds, since callers can convert any number to one.
 #ifndef TAMIS_CORE_SRC_BASE_HASH_CHECK_H_
 #define TAMIS_CORE_SRC_BASE_HASH_CHECK_H_
 
@@ -6,7 +6,7 @@
 
 namespace tamis::detail {
 
-// Returns the same. Throws Error(kInvalidArgument) for a kind that is none.
+// Returns `spec`. Throws Error(kInvalidArgument) if its kind is unknown.
 const HashSpec& CheckedHash(const HashSpec& spec);
 
 }  // namespace tamis::detail

@@ -1,4 +1,4 @@
-// JSON, for the files that read or write it: seconds for each that includes this.
+// JSON, for the files that read or write it. Including this costs seconds of compile time.
 #ifndef TAMIS_CORE_SRC_BASE_JSON_H_
 #define TAMIS_CORE_SRC_BASE_JSON_H_
 
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-// The library never aborts: what the parser asserts of itself stays unchecked.
+// Disables the assertions of the parser about itself: the library never aborts.
 #define JSON_ASSERT(condition) static_cast<void>(0)
 #include <nlohmann/json.hpp>
 
 namespace tamis::detail {
 
-// Makes Json a type of this library alone, whose functions the linker does not take for those of a
-// program with a nlohmann-json of its own, compiled with other settings.
+// Makes Json a type of this library alone. Otherwise the linker could merge its functions with
+// those in a program that has its own nlohmann-json, compiled with other settings.
 template <typename T>
 struct JsonAllocator : std::allocator<T> {
   JsonAllocator() = default;
@@ -24,7 +24,7 @@ struct JsonAllocator : std::allocator<T> {
 using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t,
                                   uint64_t, double, JsonAllocator>;
 
-// In lines, the last of them not ended. Bytes that are not UTF-8 become U+FFFD.
+// Returns indented lines without a newline at the end. Bytes that are not UTF-8 become U+FFFD.
 inline std::string JsonText(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,7 +1,7 @@
-// What the first call that needs it makes, for the rest of the process. Not by a static variable of
-// a function: a child of fork that another thread forked in the middle of making it would wait for
-// a thread that the child does not have. Here threads may make it side by side, and the first that
-// is done is kept.
+// Makes an object at its first use, for the rest of the process. A static variable of a function
+// would not do: if a thread forks while another one makes the variable, the child would wait for a
+// thread that it does not have. Here several threads may make the object at the same time, and the
+// first one to finish is kept.
 #ifndef TAMIS_CORE_SRC_BASE_MADE_ONCE_H_
 #define TAMIS_CORE_SRC_BASE_MADE_ONCE_H_
 
@@ -10,8 +10,9 @@
 
 namespace tamis::detail {
 
-// `kept` is constant-initialized, and nothing else writes to it. What is kept is never destroyed:
-// objects of static lifetime may need it after it would be.
+// Returns the object that `kept` points at, which make() returns if there is none yet. `kept` must
+// be constant-initialized, and nothing else may write to it. The object is never destroyed, since
+// objects of static lifetime may use it until the process ends.
 template <typename T, typename Make>
 const T& MadeOnce(std::atomic<const T*>& kept, const Make& make) {
   const T* made = kept.load(std::memory_order_acquire);

@@ -17,15 +17,16 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
-// A number, or "max" for none.
+// Returns the number in a file, or kNoLimit if the file has "max" or does not exist.
 uint64_t ReadLimit(const fs::path& file) {
   std::ifstream in(file);
   uint64_t limit = 0;
   return in >> limit ? limit : kNoLimit;
 }
 
-// The lowest limit from `group` up to the root. In a container the group may be named by its path
-// on the host, which is not there: then only the root is, and that is the container's own group.
+// Returns the lowest limit from `group` up to the root. In a container, the group may be named by
+// its path on the host, which does not exist there. Then only the root does, which is the group of
+// the container itself.
 uint64_t LowestLimit(const fs::path& mount, fs::path group, const char* file) {
   uint64_t lowest = ReadLimit(mount / file);
   for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
@@ -43,7 +44,7 @@ bool HasMemory(const std::string& controllers) {
 uint64_t ControlGroupMemoryLimit(const fs::path& membership, const fs::path& mount) {
   uint64_t lowest = kNoLimit;
   std::ifstream in(membership);
-  // Lines of "hierarchy:controllers:/path"; version 2 has one line, without controllers.
+  // Each line is "hierarchy:controllers:/path"; version 2 has one line, without controllers.
   for (std::string hierarchy, controllers, group; std::getline(in, hierarchy, ':') &&
                                                   std::getline(in, controllers, ':') &&
                                                   std::getline(in, group);) {
@@ -69,10 +70,10 @@ uint64_t PhysicalMemory() noexcept {
 #endif
   try {
     const uint64_t limit = detail::ControlGroupMemoryLimit("/proc/self/cgroup", "/sys/fs/cgroup");
-    // Unlimited groups of version 1 show a number beyond any machine.
+    // Unlimited groups of version 1 have a limit larger than any machine.
     if (machine != 0) return std::min(machine, limit);
   } catch (...) {
-    // No memory to read a few lines with: the machine's own size is still right.
+    // There is not even memory to read a few lines. The size of the machine is still right.
   }
   return machine;
 }

@@ -1,5 +1,5 @@
-// Which process made something: a child of fork has a copy of it, but not of what stands behind it,
-// such as threads and GPUs.
+// Remembers which process made an object. A child of fork has a copy of the object, but not of the
+// threads or GPUs that it uses.
 #ifndef TAMIS_CORE_SRC_BASE_PROCESS_MARK_H_
 #define TAMIS_CORE_SRC_BASE_PROCESS_MARK_H_
 

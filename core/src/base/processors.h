@@ -3,7 +3,7 @@
 
 namespace tamis::detail {
 
-// Those that this process may run on, as far as is known; at least 1.
+// Returns the number of processors that this process may run on, as far as it is known; at least 1.
 unsigned AvailableProcessors() noexcept;
 
 }  // namespace tamis::detail

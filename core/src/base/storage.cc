@@ -30,11 +30,11 @@ constexpr size_t RoundUp(size_t x, size_t multiple) {
   return (x + multiple - 1) / multiple * multiple;
 }
 
-// Before the pages are first touched, which is when the kernel chooses their size. Only advice, so
-// that a refusal (a kernel without huge pages) changes nothing but the speed.
+// Must be called before the pages are first touched, when the kernel chooses their size. This is
+// advice: if a kernel without huge pages refuses it, only the speed changes.
 void AdviseHugePages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  // The whole huge pages in the range: memory of a resource has neighbors that are not ours.
+  // Only whole huge pages in the range: memory of a resource may have neighbors of other owners.
   const auto address = reinterpret_cast<uintptr_t>(begin);
   const uintptr_t first = RoundUp(address, kHugePageBytes);
   const uintptr_t last = (address + bytes) / kHugePageBytes * kHugePageBytes;
@@ -42,9 +42,9 @@ void AdviseHugePages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes
 #endif
 }
 
-// Zeroed memory that begins at a huge page, straight from the operating system; nullptr if it has
-// none. `bytes` is a multiple of the page size. The end is not rounded up to a huge page: that
-// could cost a filter of 4 MiB half its size again.
+// Returns zeroed memory from the operating system, aligned to a huge page, or nullptr if there is
+// none. `bytes` must be a multiple of the page size. The end is not rounded up to a huge page,
+// which would add up to half its size to a filter of 4 MiB.
 void* MapZeroed(size_t bytes) {
   const size_t total = bytes + kHugePageBytes;
   void* const map =
@@ -65,7 +65,7 @@ void Storage::RequireFits(uint64_t bytes) {
   if (limit != 0 && bytes > limit) {
     ThrowOutOfMemory(bytes, StrCat("this process may use ", limit, " bytes of physical memory"));
   }
-  // Room for the roundings of Allocate.
+  // Leaves room for the rounding in Allocate.
   constexpr uint64_t kMax = std::numeric_limits<size_t>::max() - 2 * kHugePageBytes;
   if (bytes > kMax) {
     ThrowOutOfMemory(bytes, StrCat("the address space allows ", kMax, " bytes"));
@@ -90,7 +90,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
       AdviseHugePages(base, mapped);
     } else {
 #ifdef MADV_NOHUGEPAGE
-      madvise(base, mapped, MADV_NOHUGEPAGE);  // where the system hands them out unasked
+      madvise(base, mapped, MADV_NOHUGEPAGE);  // for systems that give huge pages unasked
 #endif
     }
   } else {

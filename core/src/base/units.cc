@@ -17,7 +17,7 @@ std::string Text(double value, Format... format) {
   return result.ec == std::errc() ? std::string(buffer, result.ptr) : "?";
 }
 
-// `units` ascend by factors of `step`.
+// `units` must ascend by factors of `step`.
 template <size_t kUnits>
 std::string WithUnit(double value, double step, const char* const (&units)[kUnits]) {
   size_t unit = 0;
@@ -25,7 +25,7 @@ std::string WithUnit(double value, double step, const char* const (&units)[kUnit
   return FixedText(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + units[unit];
 }
 
-// So small that nobody reads it as a percentage.
+// Returns whether the fraction is too small to be readable as a percentage.
 bool IsRare(double fraction) { return fraction > 0 && fraction < 1e-6; }
 
 std::string OneIn(double fraction) {
@@ -74,7 +74,7 @@ std::string PercentText(double fraction, int digits) {
   if (fraction == 0) return "0%";
   if (IsRare(fraction)) return OneIn(fraction);
   const std::string scientific = Text(100 * fraction, std::chars_format::scientific, digits - 1);
-  // After rounding, so that 99.99 has as many digits as 100.
+  // Taken after rounding, so that 99.99 has as many digits as 100.
   const size_t e = scientific.find('e');
   const int exponent = e == std::string::npos ? digits : std::stoi(scientific.substr(e + 1));
   if (exponent < -4 || exponent >= digits) return scientific + "%";
