@@ -7,8 +7,8 @@
 namespace tamis::detail {
 namespace {
 
-// Of the hashes of a slice: the more keys a region takes, the fewer times it is loaded; but memory
-// also costs its first touch. Measured: bench/NOTES.md.
+// Limits for the bytes of the hashes in a slice. In longer slices each region is loaded fewer
+// times, but touching memory for the first time also has a cost. Measured: bench/NOTES.md.
 constexpr uint64_t kMinSliceBytes = uint64_t{8} << 20;
 constexpr uint64_t kMaxSliceBytes = uint64_t{64} << 20;
 
@@ -16,7 +16,7 @@ constexpr uint64_t kMaxSliceBytes = uint64_t{64} << 20;
 
 AbsentWriter::AbsentWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads)
     : target_(std::move(target)), kernels_(kernels) {
-  // Slices of one length, so that no memory is touched for a few.
+  // Slices have about equal lengths. A short last one would let the others touch more memory.
   const uint64_t most =
       std::clamp(target_.filter.bytes, kMinSliceBytes, kMaxSliceBytes) / sizeof(uint64_t);
   max_slice_keys_ = (n / (n / most + 1) / 64 + 1) * 64;

@@ -1,5 +1,5 @@
-// Bulk insertion of the keys that a filter beyond the caches does not have, ordered by the region
-// of the filter a key falls in.
+// Bulk insertion of the keys that are not yet in a filter larger than the caches, ordered by the
+// filter region that each key falls in.
 #ifndef TAMIS_CORE_SRC_BULK_ABSENT_WRITER_H_
 #define TAMIS_CORE_SRC_BULK_ABSENT_WRITER_H_
 
@@ -14,21 +14,21 @@
 
 namespace tamis::detail {
 
-// As PartitionedWriter, but equal keys keep their order, of which the first is new: the hashes of a
-// slice are distributed to lists, one for each region and thread; then each region takes its lists,
-// in the order of threads, while it stays in cache.
+// Works like PartitionedWriter, but keeps the order of equal keys, the first of which is new. The
+// hashes of a slice are distributed to lists, one for each region and thread. Then the lists of
+// each region are inserted in the order of threads, while the region stays in cache.
 class AbsentWriter final : public BulkWriter {
  public:
-  // What is written to.
+  // The filter to write to.
   struct Target {
     RegionTarget filter;
-    // Inserts the absent ones of a batch of hashes, and tells by bits which they were. Called by
+    // Inserts the absent keys of a batch of hashes and sets the bits of those in `fresh`. Called by
     // one thread at a time for each region.
     std::function<void(const Batch& hashes, uint64_t* fresh)> insert;
   };
 
-  // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
-  // for the lists, which take about 100 MiB at most, and 8 KiB for each region and thread.
+  // `n` is the approximate number of all keys. Throws Error(kOutOfMemory) or std::bad_alloc if the
+  // lists cannot be allocated: about 100 MiB at most, and 8 KiB for each region and thread.
   AbsentWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads);
 
   uint64_t max_slice_keys() const noexcept override { return max_slice_keys_; }
@@ -40,11 +40,11 @@ class AbsentWriter final : public BulkWriter {
   uint64_t EndSlice(Outcomes&) noexcept override;
 
  private:
-  // Of one thread.
+  // The keys of one thread.
   struct Share {
     RegionLists lists;
-    uint64_t num_fresh = 0;    // of its keys, told in this slice
-    uint64_t first_index = 0;  // of its keys, in the whole call
+    uint64_t num_fresh = 0;    // keys of this slice that were new
+    uint64_t first_index = 0;  // index in the whole call of the first key of this slice
   };
 
   const Target target_;

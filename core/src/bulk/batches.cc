@@ -15,7 +15,7 @@ void Widen(const T* keys, size_t n, uint64_t* buffer) {
   for (size_t i = 0; i < n; ++i) buffer[i] = static_cast<uint64_t>(keys[i]);
 }
 
-// Integers of 4 bytes, at any address.
+// Widens integers of 4 bytes, which may be at any address.
 void WidenBytes(const char* bytes, size_t n, uint64_t* buffer) {
   for (size_t i = 0; i < n; ++i) {
     uint32_t key;
@@ -67,7 +67,7 @@ Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& 
     case KeyLayout::kFixedColumn: {
       const FixedValues values = {keys.data<char>() + begin * keys.width(), keys.width()};
       if (values.width == sizeof(uint64_t)) {
-        std::memcpy(buffer, values.bytes, n * sizeof *buffer);  // it may be at any address
+        std::memcpy(buffer, values.bytes, n * sizeof *buffer);  // `bytes` may be unaligned
         return IntegerBatch(kernels, spec, buffer, n, buffer);
       }
       if (values.width == sizeof(uint32_t) && !IsKeyed(spec.kind)) {

@@ -1,4 +1,4 @@
-// The hash stage of the bulk functions: keys of any form become batches that kernels take.
+// The hash stage of the bulk functions: turns keys of any layout into batches for kernels.
 #ifndef TAMIS_CORE_SRC_BULK_BATCHES_H_
 #define TAMIS_CORE_SRC_BULK_BATCHES_H_
 
@@ -14,31 +14,31 @@
 
 namespace tamis::detail {
 
-// Keys of a batch whose hashes or bits are kept in between: half of a first-level cache of 32 KiB.
+// Keys whose hashes or bits are buffered at a time: half of a first-level cache of 32 KiB.
 inline constexpr size_t kBatchKeys = 2048;
 static_assert(kBatchKeys % 64 == 0);
 
-// For ForEachBatch: batches as long as the keys allow.
+// The batch length for ForEachBatch that makes batches as long as the keys allow.
 inline constexpr size_t kUnlimited = std::numeric_limits<size_t>::max() / 64 * 64;
 
-// Whether all kernels can read these keys where they are.
+// Returns whether all kernels can read these keys where they are.
 inline bool IsDirect(const Keys& keys, const HashSpec& spec) noexcept {
   return keys.layout() == KeyLayout::kHashes ||
          (keys.layout() == KeyLayout::kU64 && !IsKeyed(spec.kind));
 }
 
-// Integer keys as all kernels take them: themselves, or their hashes in `buffer` of n elements,
-// which may be where the keys are.
+// Returns integer keys as all kernels accept them: the keys themselves, or their hashes in
+// `buffer`, which has n elements and may be the memory of the keys.
 Batch IntegerBatch(const CommonKernels& kernels, const HashSpec& spec, const uint64_t* keys,
                    size_t n, uint64_t* buffer) noexcept;
 
-// The batch of keys [begin, begin + n). Keys that are not direct are widened or hashed into
-// `buffer` of n elements.
+// Returns the batch of keys [begin, begin + n). If the keys are not direct, they are widened or
+// hashed into `buffer`, which has n elements.
 Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec, size_t begin,
                 size_t n, uint64_t* buffer) noexcept;
 
-// Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64; the
-// last one may be shorter, and those of keys that are not direct are at most kBatchKeys long.
+// Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64. The
+// last batch may be shorter. Batches of keys that are not direct have at most kBatchKeys keys.
 template <typename Visit>
 void ForEachBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec,
                   size_t batch_keys, const Visit& visit) {
@@ -50,8 +50,8 @@ void ForEachBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec
   }
 }
 
-// Calls visit(slice, begin) for consecutive slices of at most kBatchKeys keys: for stages that keep
-// something of each key on the stack.
+// Calls visit(slice, begin) for consecutive slices of at most kBatchKeys keys. For stages that keep
+// data for each key on the stack.
 template <typename Visit>
 void ForEachSlice(const Batch& batch, const Visit& visit) {
   for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {

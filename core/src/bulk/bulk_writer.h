@@ -1,4 +1,5 @@
-// Bulk changes that are ordered by the region of the filter a key falls in, on one or more threads.
+// Bulk changes that are ordered by the filter region that each key falls in, on one or more
+// threads.
 #ifndef TAMIS_CORE_SRC_BULK_BULK_WRITER_H_
 #define TAMIS_CORE_SRC_BULK_BULK_WRITER_H_
 
@@ -10,34 +11,37 @@
 
 namespace tamis::detail {
 
-// Takes the keys of a call in slices: all keys of a slice are added, by the threads that share the
-// work; then all tasks are run, in any order and at the same time; where it is asked which keys
-// were new, that is told, also for all threads at the same time; then the slice is ended.
+// Takes the keys of a call in slices. For each slice, the caller does this in order:
+// 1. The threads that share the work add all keys.
+// 2. All tasks run, in any order and at the same time.
+// 3. If the caller needs to know which keys were new, Tell is called for all threads, also at the
+//    same time.
+// 4. EndSlice is called.
 class BulkWriter {
  public:
   virtual ~BulkWriter() = default;
 
-  // The most keys that a slice can have, a multiple of 64.
+  // Returns the largest number of keys of a slice, a multiple of 64.
   virtual uint64_t max_slice_keys() const noexcept = 0;
-  // Whether the result depends on the order of keys. If so, thread 0 must add the first keys of the
-  // slice, thread 1 the next ones and so on, each in their order, all but the last a multiple of 64
-  // keys.
+  // Returns whether the result depends on the order of keys. If so, thread 0 must add the first
+  // keys of the slice, thread 1 the next ones and so on, each in their order. All threads but the
+  // last must add a multiple of 64 keys.
   virtual bool in_order() const noexcept = 0;
 
-  // Adds keys, the first of which has this index in the whole call. Calls for different threads may
-  // run at the same time.
+  // Adds keys. `index` is the position of the first one in the whole call. Calls for different
+  // threads may run at the same time.
   virtual void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept = 0;
 
   virtual size_t num_tasks() const noexcept = 0;
   virtual void Run(size_t task) noexcept = 0;
 
-  // Adds to `outcomes` what became of the keys that a thread added, for Change::kInsertIfAbsent:
-  // only of writers that keep the order of keys.
+  // Adds to `outcomes` which of the keys that `thread` added were new, for Change::kInsertIfAbsent.
+  // Only writers that keep the order of keys implement it.
   virtual void Tell([[maybe_unused]] unsigned thread,
                     [[maybe_unused]] Outcomes& outcomes) noexcept {}
 
-  // Returns for how many keys of the slice there was no change, and adds the indices of those that
-  // could not be inserted or erased to `outcomes`, ascending.
+  // Returns the number of keys of the slice that did not change the filter. Adds the indices of
+  // keys that could not be inserted or erased to `outcomes`, ascending.
   virtual uint64_t EndSlice(Outcomes& outcomes) noexcept = 0;
 };
 

@@ -6,22 +6,23 @@
 namespace tamis::detail {
 namespace {
 
-constexpr uint64_t kWordKeys = 64;  // of a word of a bitmap, which one thread writes
+constexpr uint64_t kWordKeys = 64;  // keys of one word of a bitmap, which only one thread may write
 
 std::unique_ptr<BulkWriter> TryMakeWriter(const ChangeTarget& target, uint64_t n,
                                           unsigned threads) {
   try {
     return target.make_writer(n, threads);
   } catch (const std::exception&) {
-    return nullptr;  // no memory for the buffers, and nothing changed yet
+    return nullptr;  // no memory for the buffers; nothing has changed yet
   }
 }
 
-// Keys [begin, begin + n): all threads add them, then all threads carry out tasks.
+// Changes the filter by keys [begin, begin + n): all threads add them, then all threads run tasks.
 void AddAndRun(const Kernels& kernels, BulkWriter& writer, uint64_t begin, uint64_t n,
                const BatchSource& source, Workers& workers, uint64_t slice_keys,
                Outcomes& outcomes) {
-  // In order, each thread has one slice; else they claim smaller ones, and end at about one time.
+  // If order matters, each thread has one slice. Otherwise threads claim smaller slices, so that
+  // all end at about the same time.
   const uint64_t step =
       writer.in_order() ? (n / workers.threads() / kWordKeys + 1) * kWordKeys : slice_keys;
   const uint64_t slices = n / step + (n % step != 0);

@@ -1,4 +1,4 @@
-// The one loop that changes a filter by many keys, on one thread or on several.
+// The loop that changes a filter by many keys, on one thread or several.
 #ifndef TAMIS_CORE_SRC_BULK_CHANGE_LOOP_H_
 #define TAMIS_CORE_SRC_BULK_CHANGE_LOOP_H_
 
@@ -16,13 +16,13 @@
 
 namespace tamis::detail {
 
-// The threads that share a call, the calling one included.
+// The threads that share a call, including the calling thread.
 class Workers {
  public:
   virtual ~Workers() = default;
   virtual unsigned threads() const noexcept = 0;
-  // Calls work(task, thread) for every task in [0, tasks), and returns when all are done; each
-  // thread < threads() has one task at a time.
+  // Calls work(task, thread) for every task in [0, tasks), and returns when all are done. `thread`
+  // is below threads(), and no two tasks have the same `thread` at the same time.
   virtual void ForEachTask(size_t tasks, FunctionRef<void(size_t task, unsigned thread)> work) = 0;
 };
 
@@ -34,14 +34,14 @@ class CallingThread final : public Workers {
   }
 };
 
-// The keys of a call, from wherever they come: calls visit(batch, index) for batches that together
-// are keys [begin, begin + n), in their order; `index` is that of the first key of the batch. What
-// has to be hashed for the kernels of a filter is hashed by these. Called by several threads at a
-// time.
+// The keys of a call, from any source. Calls visit(batch, index) for batches that together are keys
+// [begin, begin + n), in their order; `index` is the position of the first key of the batch.
+// `kernels` hashes the keys that have to be hashed before the kernels of a filter can take them.
+// Several threads call it at the same time.
 using BatchSource = FunctionRef<void(const CommonKernels& kernels, uint64_t begin, uint64_t n,
                                      FunctionRef<void(const Batch& batch, uint64_t index)> visit)>;
 
-// The source of keys that are there, which it refers to.
+// Returns a source of keys in memory, to which it keeps references.
 inline auto BatchesOf(const Keys& keys, const HashSpec& hash) {
   return [&keys, &hash](const CommonKernels& kernels, uint64_t begin, uint64_t n,
                         FunctionRef<void(const Batch& batch, uint64_t index)> visit) {
@@ -50,20 +50,20 @@ inline auto BatchesOf(const Keys& keys, const HashSpec& hash) {
   };
 }
 
-// A filter, as the loop sees it.
+// The filter that the loop changes.
 struct ChangeTarget {
   const Kernels& kernels;
-  // Changes the filter by the keys of a batch, in their order. Returns how many of them changed it,
-  // and adds to `outcomes` what became of all.
+  // Changes the filter by the keys of a batch, in their order. Returns how many keys changed it,
+  // and adds the result of each key to `outcomes`.
   FunctionRef<size_t(const Batch& batch, uint64_t index, Outcomes& outcomes)> change_batch;
-  // What orders n keys for so many threads; nullptr if there is no such way. May throw where there
-  // is no memory for it.
+  // Returns a writer that orders `n` keys for `threads` threads, or nullptr if the filter has none.
+  // May throw if it cannot be allocated.
   FunctionRef<std::unique_ptr<BulkWriter>(uint64_t n, unsigned threads)> make_writer;
 };
 
-// Changes the filter by n keys, ordered by region if `partitioned` and if there is memory for that.
-// Without it the calling thread works alone. Threads claim `slice_keys` at a time where the order
-// of keys does not matter. Returns how many keys changed it.
+// Changes the filter by n keys, ordered by region if `partitioned` is true and there is memory for
+// the writer. Otherwise the calling thread works alone. If the order of keys does not matter,
+// threads claim `slice_keys` keys at a time. Returns the number of keys that changed the filter.
 uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& source,
                      bool partitioned, Workers& workers, uint64_t slice_keys, Outcomes outcomes);
 

@@ -1,5 +1,5 @@
-// What operations of one backend cost, as a calibration has it: data, which whoever chooses between
-// ways goes by.
+// The costs of operations of one backend, as a calibration contains them. They decide which route a
+// call takes.
 #ifndef TAMIS_CORE_SRC_BULK_COSTS_H_
 #define TAMIS_CORE_SRC_BULK_COSTS_H_
 
@@ -20,9 +20,9 @@ struct CostAtSize {
   Cost cost;
 };
 
-// At a size between those of two points, which ascend: on a straight line over the logarithm of the
-// size, as caches give way to the next one gradually; beyond the outer ones, theirs. At least one
-// point.
+// Returns the cost at a size, from at least one point; points must ascend by size. Between two
+// points the cost is on a straight line over the logarithm of the size, since each cache gives way
+// to the next one gradually. Outside of all points, it is the cost of the nearest one.
 Cost CostOfSize(std::span<const CostAtSize> points, uint64_t filter_bytes) noexcept;
 
 }  // namespace tamis::detail

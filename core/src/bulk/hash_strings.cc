@@ -1,9 +1,9 @@
-// A loop over a hash of strings mispredicts a branch on the length for nearly each of them. So
-// strings are first sorted by classes of lengths, for which the code of XXH3 has no branch and that
-// of XXH64 can do without one, and hashed class by class.
+// A loop that hashes strings mispredicts a branch on the length of nearly every string. So strings
+// are first sorted by classes of lengths and then hashed class by class. Within a class, the code
+// of XXH3 has no branch on the length, and the code of XXH64 can do without one.
 #include "core/src/bulk/hash_strings.h"
 
-// The arithmetic of each class is inlined into its loop.
+// Inlines the arithmetic of each class into its loop.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -19,24 +19,24 @@
 namespace tamis::detail {
 namespace {
 
-// XXH3 takes up to 16 bytes at once, up to 128 in rounds of 32, up to 240 in rounds of 16, and
-// longer ones otherwise: classes of short strings and of long ones.
+// XXH3 hashes strings of up to 16 bytes at once, up to 128 in rounds of 32, up to 240 in rounds of
+// 16, and longer ones in another way. So there are classes for short strings and for long ones.
 constexpr Longest kXxh3Short = {3, 8, 16, 32, 64, 96, 128};
 constexpr Longest kXxh3Long = {16, 32, 64, 96, 128, 192, 240};
-// A mean length from which on strings are long.
+// The mean length from which on strings count as long.
 constexpr size_t kLongMean = 112;
-// XXH64 takes 32 bytes at once, then 8.
+// XXH64 takes stripes of 32 bytes, then lanes of 8.
 constexpr Longest kXxh64 = {3, 7, 15, 23, 31, 63, 95};
 
-// Fewer strings than that are hashed one by one: to sort them would take longer, and to make up a
-// vector for each class of a few.
+// Fewer strings than this are hashed one by one. Sorting them, and filling a vector for each class
+// of a few strings, would take longer.
 constexpr size_t FewFor(HashKind kind) { return kind == HashKind::kXxh64 ? 32 : 12; }
 
-// While strings are hashed in the order in which they came, those about so many bytes later are
-// fetched, but at least so many strings later; and so many lines of a long one.
+// Prefetch distances for strings that are hashed in order: the string about kAhead bytes later, at
+// least kLater strings later, and kLaterLines cache lines of a long one.
 constexpr size_t kAhead = 512, kLater = 2, kLaterLines = 8;
 
-// What all strings of a loop have: lengths within [kMin, kMax], and whether the seed is 0.
+// Hashes a string whose length is in [kMin, kMax]; kSeeded is false if the seed is 0.
 template <size_t kMin, size_t kMax, bool kSeeded>
 [[gnu::always_inline]] inline uint64_t Hash(std::string_view string, uint64_t seed) {
   if (string.size() < kMin || string.size() > kMax) __builtin_unreachable();
@@ -44,7 +44,7 @@ template <size_t kMin, size_t kMax, bool kSeeded>
                  : XXH3_64bits(string.data(), string.size());
 }
 
-// Hashes the strings from the first on whose lengths are in [kMin, kMax]. Returns how many.
+// Hashes the leading strings whose lengths are in [kMin, kMax]. Returns how many.
 template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
 [[gnu::flatten]] size_t HashWithin(const Strings& strings, size_t n, uint64_t seed,
                                    uint64_t* hashes) {
@@ -56,7 +56,7 @@ template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
   return n;
 }
 
-// Of a class of lengths.
+// Hashes the strings of one class of lengths.
 template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
 [[gnu::flatten]] void HashClass(const Strings& strings, const uint8_t* indices, size_t count,
                                 uint64_t seed, uint64_t* hashes) {
@@ -66,7 +66,7 @@ template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
   }
 }
 
-// Strings of the width of T from the first on, as integers: those have kernels. Returns how many.
+// Reads the leading strings of the width of T as integers, which have kernels. Returns how many.
 template <typename T, typename Strings>
 size_t ReadIntegers(const Strings& strings, size_t n, uint64_t* values) {
   static_assert(std::endian::native == std::endian::little);
@@ -80,7 +80,7 @@ size_t ReadIntegers(const Strings& strings, size_t n, uint64_t* values) {
   return n;
 }
 
-// A part of some strings.
+// The strings from `begin` on.
 template <typename Strings>
 struct Part {
   const Strings& strings;
@@ -97,7 +97,7 @@ constexpr bool kEndToEnd<Part<BasicStringColumn<Offset>>> = true;
 template <>
 constexpr bool kEndToEnd<Part<FixedValues>> = true;
 
-// What a few strings say of all of them. A wrong guess costs time.
+// A guess about the lengths of all strings, from a few of them. A wrong guess only costs time.
 struct Guess {
   template <typename Strings>
   Guess(const Strings& strings, size_t n) {
@@ -115,11 +115,11 @@ struct Guess {
 
   bool Within(size_t min, size_t max) const noexcept { return least >= min && most <= max; }
 
-  // Whether sorting them would not pay.
+  // Returns whether sorting the strings would not pay.
   bool InOrder() const noexcept { return equal || AreLong(); }
   bool AreLong() const noexcept { return mean > kXxh3Long.back(); }
 
-  // Fetches, at string i of n that are hashed in order, what will be needed soon.
+  // Prefetches what strings after string i of `n` need, for strings that are hashed in order.
   template <typename Strings>
   [[gnu::always_inline]] void PrefetchInOrder(const Strings& strings, size_t i, size_t n) const {
     if (kEndToEnd<Strings> && !AreLong()) {
@@ -136,12 +136,12 @@ struct Guess {
 
   static constexpr size_t kSamples = 8;
 
-  bool equal;                                 // of one length
-  size_t ahead;                               // how many strings later is the one that is fetched
+  bool equal;                                 // whether the strings have one length
+  size_t ahead;                               // distance, in strings, of what is prefetched
   size_t mean, least = ~size_t{0}, most = 0;  // lengths in bytes
 };
 
-// Strings of 4 or of 8 bytes from the first on, all of as many. Returns how many.
+// Hashes the leading strings that are exactly `bytes` long, if that is 4 or 8. Returns how many.
 template <typename Strings>
 size_t HashAsIntegers(const CommonKernels& kernels, const Strings& strings, size_t n, size_t bytes,
                       const HashSpec& spec, uint64_t* hashes) {
@@ -156,8 +156,8 @@ size_t HashAsIntegers(const CommonKernels& kernels, const Strings& strings, size
   return n;
 }
 
-// The strings from the first on that are all in one short class, if those looked at are: there the
-// code has no branch that sorting could save. Returns how many.
+// Hashes the leading strings that are all in one short class, if the sample is. For these the code
+// has no branch that sorting could save. Returns how many.
 template <bool kSeeded, typename Strings>
 size_t HashOneClass(const Strings& strings, size_t n, const Guess& guess, uint64_t seed,
                     uint64_t* hashes) {
@@ -167,7 +167,7 @@ size_t HashOneClass(const Strings& strings, size_t n, const Guess& guess, uint64
   return 0;
 }
 
-// For n <= kStringsAtOnce, as the next.
+// Hashes n strings by XXH3; n must be at most kStringsAtOnce.
 template <bool kSeeded, typename Strings>
 void HashByXxh3(const Strings& strings, size_t n, const Guess& guess, uint64_t seed,
                 uint64_t* hashes) {

@@ -21,7 +21,7 @@ struct FixedValues {
   std::string_view operator[](size_t i) const noexcept { return {bytes + i * width, width}; }
 };
 
-// hashes[i] = HashBytes(strings[i], spec) for i < n. Of the types below.
+// Sets hashes[i] to HashBytes(strings[i], spec) for i < n. Defined for the types below.
 template <typename Strings>
 void HashStrings(const CommonKernels& kernels, const Strings& strings, size_t n,
                  const HashSpec& spec, uint64_t* hashes) noexcept;

@@ -13,13 +13,13 @@
 
 namespace tamis::detail {
 
-constexpr size_t kClasses = 8;          // for each a bit of a byte
-constexpr size_t kStringsAtOnce = 256;  // so many that their numbers are bytes
+constexpr size_t kClasses = 8;          // one for each bit of a byte
+constexpr size_t kStringsAtOnce = 256;  // the index of each fits in a byte
 
-// Longest strings of the classes but the last.
+// The longest length of each class except the last.
 using Longest = std::array<size_t, kClasses - 1>;
 
-// A bit for the class of each length; that of the last one stands for all that are longer.
+// The class of each length, as one bit. The last element stands for all longer lengths.
 template <Longest kLongest>
 constexpr auto kClassBits = [] {
   std::array<uint8_t, kLongest.back() + 2> bits{};
@@ -31,7 +31,7 @@ constexpr auto kClassBits = [] {
   return bits;
 }();
 
-// The numbers of the bits that are set in a byte, ascending, in the bytes of a word.
+// The positions of the bits that are set in a byte, ascending, one in each byte of a word.
 constexpr auto kBitNumbers = [] {
   std::array<uint64_t, 256> words{};
   for (size_t bits = 0; bits < words.size(); ++bits) {
@@ -43,7 +43,7 @@ constexpr auto kBitNumbers = [] {
   return words;
 }();
 
-// How many there are: not every processor of the baseline has an instruction for it.
+// The number of bits that are set: not every baseline processor has an instruction for that.
 constexpr auto kBitCounts = [] {
   std::array<uint8_t, 256> counts{};
   for (unsigned bits = 0; bits < counts.size(); ++bits) {
@@ -54,8 +54,8 @@ constexpr auto kBitCounts = [] {
 
 constexpr uintptr_t kLine = 64;
 
-// Fetches the line that is so far behind the beginning of a string. By its address: the string may
-// be empty, and its pointer null.
+// Prefetches the cache line at `behind` bytes after the beginning of a string. Computes with
+// integers: the string may be empty, and its pointer null.
 [[gnu::always_inline]] inline void Prefetch(std::string_view string, uintptr_t behind) {
   __builtin_prefetch(
       reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(string.data()) + behind));
@@ -65,7 +65,7 @@ constexpr uintptr_t kLine = 64;
 template <Longest kLongest>
 class ByLength {
  public:
-  // kLines lines of each string are fetched.
+  // Sorts `n` strings. Prefetches kLines cache lines of each.
   template <size_t kLines, typename Strings>
   static ByLength Sort(const Strings& strings, size_t n) noexcept {
     constexpr auto& kBits = kClassBits<kLongest>;
@@ -82,7 +82,8 @@ class ByLength {
     std::memcpy(of_eight, bits, 8 * words);
     uint64_t all = 0;
     for (size_t w = 0; w < words; ++w) all |= of_eight[w];
-    // Eight strings at a time, as a branch or a count for each would be most of the time.
+    // Takes eight strings at a time, since a branch or a count for each would take most of the
+    // time.
     for (size_t c = 0; c < kClasses; ++c) {
       uint8_t* end = sorted.indices_[c];
       if ((all >> c & kLowBits) != 0) {

@@ -31,7 +31,7 @@ void Outcomes::AddFresh(uint64_t first, const uint64_t* bits, size_t n) noexcept
   }
   for (size_t i = 0; i < words; ++i) {
     out[i] |= bits[i] << shift;
-    // The next word may be past the last key, or another thread's.
+    // The next word may be after the last key, or belong to another thread.
     if (const uint64_t rest = bits[i] >> (64 - shift)) out[i + 1] |= rest;
   }
 }

@@ -1,4 +1,4 @@
-// Which keys of a call were changed, in the form that the caller asked for.
+// Which keys of a call changed the filter, in the form that the caller requested.
 #ifndef TAMIS_CORE_SRC_BULK_OUTCOMES_H_
 #define TAMIS_CORE_SRC_BULK_OUTCOMES_H_
 
@@ -16,19 +16,20 @@ namespace tamis::detail {
 
 class Outcomes {
  public:
-  // Nobody asks.
+  // The caller requested nothing.
   Outcomes() = default;
-  // Indices come in the order of Reject. Bitmaps are 0 before.
+  // Indices are written in the order of calls to Reject. Bitmaps must be 0 at first.
   Outcomes(const ChangeOutputs& outputs)
       : next_(outputs.rejected_indices), fresh_(outputs.fresh), rejected_(outputs.rejected) {}
 
-  // Where the next index goes; nullptr if nobody asks for indices.
+  // Returns the place for the next index, or nullptr if the caller did not request indices.
   uint64_t* next() const noexcept { return next_; }
   uint64_t* fresh() const noexcept { return fresh_; }
   uint64_t* rejected() const noexcept { return rejected_; }
   bool wants_rejected() const noexcept { return next_ != nullptr || rejected_ != nullptr; }
 
-  // As bits, threads may tell of keys in different words at the same time.
+  // Without rejected_indices, several threads may call this at the same time, for keys in different
+  // words of the bitmap.
   void Reject(uint64_t index) noexcept {
     if (next_ != nullptr) *next_++ = index;
     if (rejected_ != nullptr) SetBit(rejected_, index);
@@ -36,7 +37,7 @@ class Outcomes {
   void SetFresh(uint64_t index) noexcept {
     if (fresh_ != nullptr) SetBit(fresh_, index);
   }
-  // Of n keys from `first` on, those whose bit is set; bits past n are 0.
+  // Adds the keys whose bits are set, out of n keys from `first` on; bits past n must be 0.
   void AddFresh(uint64_t first, const uint64_t* bits, size_t n) noexcept;
 
  private:
@@ -49,18 +50,18 @@ class Outcomes {
   uint64_t* rejected_ = nullptr;
 };
 
-// Outputs that the caller has, for so many keys. Throw Error(kInvalidArgument), with nothing
-// written, if one is too small.
+// Return outputs in the memory of the caller, for `keys` keys. Throw Error(kInvalidArgument), with
+// nothing written, if an output is too small.
 ChangeOutputs IndicesFor(uint64_t keys, std::span<uint64_t> rejected);
 ChangeOutputs BitsFor(uint64_t keys, Bitmap fresh);
 ChangeOutputs BitsFor(uint64_t keys, Bitmap fresh, Bitmap rejected);
 
-// Inserts the absent ones of a batch whose first key has the index `first`, by insert(slice,
-// fresh), which tells by bits which they were. Returns how many.
+// Inserts the absent keys of a batch whose first key has the index `first`. Calls insert(slice,
+// fresh), which must set the bits of the keys that were absent. Returns their number.
 template <typename Insert>
 size_t InsertAbsent(const CommonKernels& kernels, const Batch& batch, uint64_t first,
                     Outcomes& outcomes, const Insert& insert) noexcept {
-  // Many: every slice fills the pipeline of a kernel anew.
+  // Slices are long, because every slice has to fill the pipeline of a kernel again.
   constexpr size_t kSliceKeys = 16 << 10;
   uint64_t fresh[kSliceKeys / 64];
   size_t num_fresh = 0;

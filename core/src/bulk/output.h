@@ -1,4 +1,4 @@
-// The output stage of bulk lookups: the only code that makes an output of the bits of keys.
+// The output stage of bulk lookups: the only code that turns the bits of keys into an output.
 #ifndef TAMIS_CORE_SRC_BULK_OUTPUT_H_
 #define TAMIS_CORE_SRC_BULK_OUTPUT_H_
 
@@ -16,14 +16,14 @@
 
 namespace tamis::detail {
 
-// Each throws Error(kInvalidArgument) if the output is too small for the results of `keys` keys, or
-// cannot hold them at all, as 32-bit indices of more than 2^32 keys.
+// Each throws Error(kInvalidArgument) if `out` is too small for the results of `keys` keys, or
+// cannot represent them, such as 32-bit indices of more than 2^32 keys.
 void RequireRoom(Bitmap out, uint64_t keys);
 void RequireRoom(std::span<uint8_t> out, uint64_t keys);
 void RequireRoom(std::span<uint32_t> out, uint64_t keys);
 void RequireRoom(std::span<uint64_t> out, uint64_t keys);
 
-// The kind of output that a call has, and its memory. Copies of an Output share the memory.
+// The kind and memory of the output of a call. Copies of an Output share the memory.
 class Output {
  public:
   Output(Bitmap bits) noexcept : Output(Type::kBits, bits.words().data(), bits.words().size()) {}
@@ -32,28 +32,29 @@ class Output {
   Output(std::span<uint64_t> rows) noexcept : Output(Type::kRows64, rows.data(), rows.size()) {}
   static Output Count() noexcept { return Output(Type::kCount, nullptr, 0); }
 
-  // Throws as the functions of that name above.
+  // Throws like the functions of the same name above.
   void RequireRoom(uint64_t keys) const;
 
-  // The words of a bitmap, which may be written without Write; nullptr for all other outputs.
+  // Returns the words of a bitmap, which may be written without Write, or nullptr for other
+  // outputs.
   uint64_t* bits() const noexcept {
     return type_ == Type::kBits ? static_cast<uint64_t*>(out_) : nullptr;
   }
 
   bool has_rows() const noexcept { return type_ == Type::kRows32 || type_ == Type::kRows64; }
 
-  // The part that the keys from `begin` on write, a multiple of 64. Rows go where they would be if
-  // all keys before were found: Close moves them.
+  // Returns the part that the keys from `begin` on write; `begin` must be a multiple of 64. Rows
+  // are written where they would be if all earlier keys were found: Close moves them.
   Output From(uint64_t begin) const noexcept;
 
-  // Writes what becomes of the bits of keys [begin, begin + n), counted in this part: each call
-  // follows the one for the keys before. Returns how many bits are set. The bits may be those of
-  // the bitmap itself.
+  // Writes the results for keys [begin, begin + n), counted from the start of this part, from their
+  // bits. Calls must be in the order of keys. Returns how many bits are set. `bits` may be the
+  // bitmap of the output itself.
   size_t Write(const CommonKernels& kernels, const uint64_t* bits, size_t n,
                uint64_t begin) noexcept;
 
-  // Moves rows together that parts have written, each of which had `part_keys` keys, but for the
-  // last, and found[i] rows.
+  // Moves the rows of all parts together. Part i has written found[i] rows; each part had
+  // `part_keys` keys, except for the last.
   void Close(std::span<const size_t> found, uint64_t part_keys) const noexcept;
 
  private:
@@ -74,19 +75,19 @@ class Output {
   size_t written_ = 0;  // rows
 };
 
-// Queryable::Query of something.
+// A call of Queryable::Query.
 using QueryFunction = FunctionRef<void(const Keys& some, uint64_t* bits)>;
 
-// Queries all keys, a bitmap in one piece and other outputs by traits.slice_keys, and writes the
-// output. Returns how many keys may be in. Throws Error(kInvalidArgument) before the first query if
-// the output is too small. Throws what the query throws, UnansweredError only after all outputs are
-// written.
+// Queries all keys and writes the output. A bitmap is queried in one piece, other outputs by
+// traits.slice_keys. Returns the number of keys that may be in. Throws Error(kInvalidArgument)
+// before the first query if the output is too small. Throws the errors of the query;
+// UnansweredError is thrown only after all outputs are written.
 size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output);
 
-// Keys without an answer in the parts of a call, which are noted in the order of the keys.
+// The keys without an answer in the parts of a call, in the order of keys.
 class UnansweredKeys {
  public:
-  // Calls work(), and notes the UnansweredError that it throws for keys from `begin` on.
+  // Calls work(), and records the UnansweredError that it throws for keys from `begin` on.
   template <typename Work>
   void Catch(const Work& work, uint64_t begin) {
     try {
@@ -96,14 +97,14 @@ class UnansweredKeys {
       Add(error);
     }
   }
-  // Throws an UnansweredError for all keys noted, if there are some.
+  // Throws an UnansweredError for all recorded keys, if there are any.
   void Throw(uint64_t done);
 
  private:
   void Add(const UnansweredError& error);
 
   std::optional<UnansweredError> first_;
-  std::vector<uint64_t> keys_;  // of all
+  std::vector<uint64_t> keys_;  // of all recorded errors
 };
 
 }  // namespace tamis::detail

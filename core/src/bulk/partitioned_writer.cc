@@ -10,10 +10,11 @@
 namespace tamis::detail {
 namespace {
 
-// Of all threads together: the more keys a region is written with, the fewer times it is loaded.
+// Limits for the buffers of all threads together. With larger buffers each region is loaded fewer
+// times.
 constexpr uint64_t kMinBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kMaxBufferBytes = uint64_t{128} << 20;
-constexpr size_t kHashesAhead = 8;  // of a cache line
+constexpr size_t kHashesAhead = 8;  // the number in a cache line
 
 }  // namespace
 
@@ -27,7 +28,7 @@ PartitionedWriter::PartitionedWriter(Target target, const Kernels& kernels, uint
   const uint64_t buffer_bytes = std::clamp(wanted, kMinBufferBytes, kMaxBufferBytes);
   const uint64_t share = buffer_bytes / sizeof(uint64_t) / threads / num_regions_;
   const uint64_t needed = n / threads / num_regions_;
-  // Beyond what is needed there is room for one batch, which may go to one region as a whole.
+  // There is more room than needed for one batch, which may fall into one region as a whole.
   buffer_hashes_ = std::min(share, needed + needed / 8) + kBatchKeys;
   buffers_.resize(threads);
   for (Buffers& buffers : buffers_) {
@@ -55,7 +56,7 @@ void PartitionedWriter::Scatter(Buffers& buffers, const uint64_t* hashes, size_t
   for (size_t i = 0; i < n; ++i) {
     uint64_t*& end = ends[((hashes[i] >> 32) * num_blocks) >> shift];
     *end = hashes[i];
-    __builtin_prefetch(end + kHashesAhead, 1);  // the store to it would wait for the line
+    __builtin_prefetch(end + kHashesAhead, 1);  // otherwise the store to it would wait for the line
     ++end;
   }
   const ptrdiff_t full = static_cast<ptrdiff_t>(buffer_hashes_ - kBatchKeys);

@@ -1,5 +1,5 @@
-// Bulk insertion into a filter beyond the caches, ordered by the region of the filter a key falls
-// in.
+// Bulk insertion into a filter larger than the caches, ordered by the filter region that each key
+// falls in.
 #ifndef TAMIS_CORE_SRC_BULK_PARTITIONED_WRITER_H_
 #define TAMIS_CORE_SRC_BULK_PARTITIONED_WRITER_H_
 
@@ -15,46 +15,48 @@
 
 namespace tamis::detail {
 
-// Hashes are collected by region of the filter; a region whose buffer is full is written at once,
-// while it stays in cache. Several threads may do so, each with buffers of its own: one thread at a
-// time writes a region, so the words need no atomic operations and come out as from one thread.
+// Collects hashes in one buffer for each region of the filter. When the buffer of a region is full,
+// it is written at once, while the region stays in cache. Several threads may work at the same
+// time, each with its own buffers. Only one thread at a time writes a region, so words need no
+// atomic operations, and the result is the same as from one thread.
 class PartitionedWriter final : public BulkWriter {
  public:
-  // What is written to.
+  // The filter to write to.
   struct Target {
     uint64_t bytes;       // of the filter
     uint64_t num_blocks;  // a key writes block ((hash >> 32) * num_blocks) >> 32, and no other
-    // Inserts the hashes of a batch, all of which are of blocks [first, first + blocks). Called by
-    // one thread at a time for each region.
+    // Inserts the hashes of a batch, all of which fall into blocks [first, first + blocks). Called
+    // by one thread at a time for each region.
     std::function<void(const Batch& hashes, uint64_t first, uint64_t blocks)> insert;
-    // Whether it costs so much for each block that it had better be called with many hashes.
+    // Whether `insert` has a high cost for each block, and so should be called with many hashes.
     bool rarely = false;
   };
 
-  // For about `n` keys in all. Throws Error(kOutOfMemory) or std::bad_alloc if there is no memory
-  // for the buffers, which take about 128 MiB at most.
+  // `n` is the approximate number of all keys. Throws Error(kOutOfMemory) or std::bad_alloc if
+  // there is no memory for the buffers, which take about 128 MiB at most.
   PartitionedWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads);
 
-  // A slice has any number of keys: full buffers are written while keys are added.
+  // Returns practically no limit, since full buffers are written while keys are added.
   uint64_t max_slice_keys() const noexcept override { return uint64_t{1} << 63; }
   bool in_order() const noexcept override { return false; }
   void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;
-  // A task writes what all buffers of a region still hold: threads of an Engine can leave between
-  // two of them, where they would have to write half of the buffers, and none waits for a region.
+  // A task writes the rest of all buffers of one region. Threads of an Engine can leave between two
+  // tasks, and no thread waits for a region. If each thread wrote its own buffers, it would have to
+  // write half of them before it could leave.
   size_t num_tasks() const noexcept override { return num_regions_; }
   void Run(size_t region) noexcept override;
   uint64_t EndSlice(Outcomes&) noexcept override { return 0; }
 
  private:
-  // Of one thread.
+  // The buffers of one thread.
   struct Buffers {
     Storage hashes;                 // num_regions_ buffers of buffer_hashes_
-    std::vector<uint64_t*> begins;  // of each buffer
-    std::vector<uint64_t*> ends;    // of what is in it
+    std::vector<uint64_t*> begins;  // the begin of each buffer
+    std::vector<uint64_t*> ends;    // the end of the hashes in each buffer
   };
 
-  // Scatters at most kBatchKeys hashes; then writes the regions that might overflow at the next
-  // call.
+  // Scatters at most kBatchKeys hashes, then writes the regions whose buffers might overflow at the
+  // next call.
   void Scatter(Buffers& buffers, const uint64_t* hashes, size_t n) noexcept;
   void Write(Buffers& buffers, size_t region) noexcept;
 

@@ -1,4 +1,4 @@
-// The probe stage of bulk lookups: keys of any form become bits.
+// The probe stage of bulk lookups: turns keys of any layout into bits.
 #ifndef TAMIS_CORE_SRC_BULK_QUERY_H_
 #define TAMIS_CORE_SRC_BULK_QUERY_H_
 
@@ -11,11 +11,12 @@
 
 namespace tamis::detail {
 
-// Lets bit i become whether value i of the batch may be in; BitmapWords(batch.n) words.
+// Sets bit i if value i of the batch may be in, and clears it otherwise. Writes
+// BitmapWords(batch.n) words.
 using Probe = FunctionRef<void(const Batch& batch, uint64_t* bits)>;
 
-// Lets bit i become whether key i may be in; those of nulls are 0. Writes BitmapWords(keys.size())
-// words. `probe` is as Probe.
+// Sets bit i if key i may be in, and clears it otherwise, also for nulls. Writes
+// BitmapWords(keys.size()) words. `probe` is called like Probe.
 template <typename ProbeBatch>
 void QueryBits(const CommonKernels& kernels, const HashSpec& hash, const ProbeBatch& probe,
                const Keys& keys, uint64_t* bits) noexcept {
@@ -24,7 +25,7 @@ void QueryBits(const CommonKernels& kernels, const HashSpec& hash, const ProbeBa
   ClearNulls(keys, 0, keys.size(), bits);
 }
 
-// The same, of keys that the lists have room for; what is in them is dropped.
+// The same, ordered by region. `lists` must have room for the keys; its contents are dropped.
 void QueryByRegion(const Kernels& kernels, const HashSpec& hash, Probe probe, RegionLists& lists,
                    const Keys& keys, uint64_t* bits) noexcept;
 

@@ -30,7 +30,8 @@ bool Queryable::Contains(std::string_view key) const { return Count(std::span(&k
 
 bool Queryable::ContainsHash(uint64_t hash) const { return Count(Hashes{{&hash, 1}}) != 0; }
 
-// As Answer, for the output of which calls have the fewest keys.
+// Does the same as Answer, without its overhead, because calls for this output have the fewest
+// keys.
 size_t Queryable::Contains(Keys keys, Bitmap out) const {
   detail::RequireRoom(out, keys.size());
   if (keys.empty()) return 0;

@@ -8,7 +8,7 @@
 namespace tamis::detail {
 namespace {
 
-constexpr size_t kLineHashes = 8;  // of a cache line
+constexpr size_t kLineHashes = 8;  // the number in a cache line
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void RegionLists::Add(const Kernels& kernels, const Batch& batch) noexcept {
       if (place % kSegmentHashes == 0) place = Extend(region);
       uint64_t* const at = hash_at(place);
       *at = hashes[i];
-      __builtin_prefetch(at + kLineHashes, 1);  // the store to it would wait for the line
+      __builtin_prefetch(at + kLineHashes, 1);  // otherwise the store to it would wait for the line
       places[i] = place;
       ends[region] = place + 1;
     }

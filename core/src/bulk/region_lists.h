@@ -1,4 +1,4 @@
-// Keys ordered by the region of a filter that they fall in, each of which gets its bit back.
+// Keys ordered by the filter region that they fall in, with a bit for each key.
 #ifndef TAMIS_CORE_SRC_BULK_REGION_LISTS_H_
 #define TAMIS_CORE_SRC_BULK_REGION_LISTS_H_
 
@@ -12,20 +12,20 @@
 
 namespace tamis::detail {
 
-// A filter, as far as regions of it go. A key is in block ((hash >> 32) * num_blocks) >> 32, and in
-// no other.
+// The facts about a filter that its regions depend on. A key must be in block ((hash >> 32) *
+// num_blocks) >> 32, and in no other.
 struct RegionTarget {
   uint64_t bytes;
   uint64_t num_blocks;
 };
 
-// Hashes are distributed to lists, one for each region, where they keep their order. Whoever asks
-// for the list of a region finds a bit for each of its hashes; each key remembers its place in a
-// list, from where its bit is fetched in the end. Of one thread at a time.
+// Distributes hashes to lists, one for each region, in which they keep their order. Each hash in a
+// list has a bit, which ForRegion fills. Each key remembers its place in a list, from which
+// ForEachWord fetches its bit. Not thread-safe.
 class RegionLists {
  public:
-  // For at most `max_keys` keys at a time, below 2^31. Throws Error(kOutOfMemory) or std::bad_alloc
-  // if there is no memory for them: 12 bytes for each, and 8 KiB for each region.
+  // `max_keys` is the largest number of keys at a time, below 2^31. Throws Error(kOutOfMemory) or
+  // std::bad_alloc if there is no memory: 12 bytes for each key, and 8 KiB for each region.
   RegionLists(const RegionTarget& target, uint64_t max_keys);
 
   size_t num_regions() const noexcept { return firsts_.size(); }
@@ -33,8 +33,8 @@ class RegionLists {
 
   void Add(const Kernels& kernels, const Batch& batch) noexcept;
 
-  // Calls find(hashes, bits) for the keys of a region, in their order: bits has
-  // BitmapWords(hashes.n) words, for it to fill.
+  // Calls find(hashes, bits) for the keys of a region, in their order. `find` must fill `bits`,
+  // which has BitmapWords(hashes.n) words.
   template <typename Find>
   void ForRegion(size_t region, const Find& find) {
     uint32_t segment = firsts_[region];
@@ -48,15 +48,15 @@ class RegionLists {
     }
   }
 
-  // Calls visit(begin, word, n) for keys [begin, begin + n) of those added, n <= 64: bit i is that
-  // of key begin + i, and bits past n are 0.
+  // Calls visit(begin, word, n) for keys [begin, begin + n) of those added, n <= 64. Bit i of
+  // `word` is the bit of key begin + i, and bits past n are 0.
   template <typename Visit>
   void ForEachWord(const Visit& visit) const {
     const uint64_t* const bits = bits_.data();
     const uint32_t* const places = place_of(0);
     for (uint64_t begin = 0; begin < keys_; begin += 64) {
       const size_t n = std::min<uint64_t>(64, keys_ - begin);
-      // From the top down, one by one: a shift by i for each would cost more.
+      // From the top down, one by one: shifting each bit by i would cost more.
       uint64_t word = 0;
       for (size_t i = n; i-- > 0;) {
         const uint32_t place = places[begin + i];
@@ -66,11 +66,11 @@ class RegionLists {
     }
   }
 
-  // To begin anew.
+  // Removes all keys.
   void Clear() noexcept;
 
  private:
-  // A list is a chain of segments of so many hashes.
+  // A list is a chain of segments with this number of hashes each.
   static constexpr uint32_t kSegmentHashes = 1024;
   static constexpr uint32_t kNone = ~uint32_t{0};
 
@@ -86,9 +86,9 @@ class RegionLists {
 
   uint64_t num_blocks_;
   unsigned shift_;  // region = block >> shift_
-  // Places count hashes from the first one of all segments.
+  // A place is the index of a hash, counted from the first hash of all segments.
   Storage hashes_;
-  Storage places_;                // of each key, in their order
+  Storage places_;                // the place of each key, in the order of keys
   std::vector<uint64_t> bits_;    // one for each place
   std::vector<uint32_t> next_;    // by segment: the next one of its list
   std::vector<uint32_t> firsts_;  // by region: the first segment of its list, or kNone

@@ -8,23 +8,24 @@ namespace {
 
 constexpr double kLineBytes = 64;
 
-// Every thread has a buffer for each region, which it has to touch and to write however few keys
-// there are: 0.8 us on an Intel Xeon (family 6, model 167).
+// Every thread has a buffer for each region, which it must touch and write even if there are few
+// keys: 0.8 us on an Intel Xeon (family 6, model 167).
 constexpr double kSecondsPerRegion = 0.8e-6;
 
-// For a key in a filter that the TLB does not cover, measured on an AMD EPYC (family 25, model 1)
-// in a virtual machine, where the host has page tables as well: bench/NOTES_LARGE.md.
+// Cost of a walk through page tables, for a key in a filter that the TLB does not cover. Measured
+// on an AMD EPYC (family 25, model 1) in a virtual machine, where the host has page tables as well:
+// bench/NOTES_LARGE.md.
 constexpr double kWalkNs = 13;
 
-// The list of a region has memory to touch, once for each slice.
+// Cost of touching the memory of the list of one region, once for each slice.
 constexpr double kSecondsPerList = 5e-6;
 
-// Of an ordered lookup, for a key that is not the first in its line: hashing it, distributing it,
-// finding it in the second-level cache, and fetching its bit.
+// Cost of an ordered lookup of a key that is not the first in its line: hashing it, distributing
+// it, finding it in the second-level cache, and fetching its bit.
 constexpr double kOrderedNs = 6.5;
 
-// The share of keys that are the first of a call in their cache line, if each line gets `load` of
-// them on average: (1 - e^-load) / load.
+// Returns the share of keys that are the first of a call in their cache line, if each line gets
+// `load` keys on average: (1 - e^-load) / load.
 double FirstInLine(double load) noexcept { return load > 0 ? -std::expm1(-load) / load : 1; }
 
 }  // namespace
@@ -37,9 +38,9 @@ double DirectSeconds(const Cost& cost, double keys, double speed) noexcept {
   return 1e-9 * cost.insert_ns * keys / speed;
 }
 
-// Ordering saves the way to memory for all keys but the first one in a line. The calibration has
-// the cost with several keys in each line; with fewer, more of them pay what a direct write pays.
-// What is to be done for each region, every thread has to do.
+// Ordering saves the access to memory for all keys except the first one in a line. The calibration
+// measures several keys in each line. With fewer keys per line, more of them cost as much as a
+// direct write. Every thread pays the cost of all regions.
 double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
                           double speed) noexcept {
   const double lines = static_cast<double>(filter_bytes) / kLineBytes;

@@ -31,7 +31,7 @@ bool FitsIn64Bits(Nanos nanos) { return nanos == static_cast<int64_t>(nanos); }
 
 struct TimeKeys::Converted {
   std::vector<int64_t> nanos;
-  // Where 64 bits are too few for some of them.
+  // The counts that need more than 64 bits.
   std::vector<Nanos> wide;
   std::vector<std::string_view> bytes;
 };

@@ -10,7 +10,7 @@ constexpr size_t kWordBits = 64;
 
 }  // namespace
 
-// Reads no byte that has no bit of these keys.
+// Does not read bytes without a bit of these keys.
 uint64_t ValidBits(const Keys& keys, size_t begin, size_t n) noexcept {
   const uint64_t bit = keys.first_bit() + begin;
   const uint8_t* const first = keys.validity() + bit / 8;
@@ -50,7 +50,7 @@ ValidKeys::ValidKeys(const Keys& keys, const HashSpec& spec) noexcept
 size_t ValidKeys::IndexOf(uint64_t rank) const noexcept {
   const uint64_t* const after = std::upper_bound(marks_, marks_ + num_marks_, rank);
   const auto mark = static_cast<size_t>(after - marks_) - 1;
-  uint64_t before = rank - marks_[mark];  // valid keys from here to the one of this rank
+  uint64_t before = rank - marks_[mark];  // valid keys from here to the key of this rank
   for (size_t index = mark * stride_;; index += kWordBits) {
     uint64_t bits = ValidBits(keys_, index, std::min(kWordBits, keys_.size() - index));
     const auto valid = static_cast<uint64_t>(std::popcount(bits));
@@ -76,7 +76,7 @@ void ValidKeys::operator()(
           size_t kept = 0;
           for (size_t i = 0; i < batch.n; i += kWordBits) {
             uint64_t bits = ValidBits(keys_, index + offset + i, std::min(kWordBits, batch.n - i));
-            if (bits == ~uint64_t{0}) {  // often all
+            if (bits == ~uint64_t{0}) {  // all valid, a frequent case
               std::copy_n(batch.values + i, kWordBits, packed + kept);
               kept += kWordBits;
               continue;
@@ -93,7 +93,7 @@ void ValidKeys::operator()(
   }
 }
 
-// From the end: what is written is never before what is still to be read.
+// Runs from the end, so that no write overtakes the ranks that are still to be read.
 void ValidKeys::RanksToIndices(uint64_t* ranks, size_t count) const noexcept {
   uint64_t* out = ranks + count + (keys_.size() - size_);
   uint64_t rank = size_;
@@ -107,7 +107,7 @@ void ValidKeys::RanksToIndices(uint64_t* ranks, size_t count) const noexcept {
   }
 }
 
-// From the end, too: of a word, all bits come from it or from those before it.
+// Runs from the end, since the bits of a word come from that word or from earlier ones.
 void ValidKeys::SpreadBits(uint64_t* bits) const noexcept {
   uint64_t rank = size_;
   for (size_t word = BitmapWords(keys_.size()); word-- > 0;) {

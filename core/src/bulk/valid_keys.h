@@ -1,5 +1,5 @@
-// Keys with nulls: what the bulk functions see of them. Lookups take all keys and clear the bits of
-// those that are null; changes take those that are valid, packed.
+// Keys with nulls. Lookups take all keys and clear the bits of nulls. Changes take only the valid
+// keys, packed.
 #ifndef TAMIS_CORE_SRC_BULK_VALID_KEYS_H_
 #define TAMIS_CORE_SRC_BULK_VALID_KEYS_H_
 
@@ -18,17 +18,18 @@
 
 namespace tamis::detail {
 
-// Bit i becomes whether key begin + i is valid; n is at most 64, and bits past n are 0.
+// Returns a word in which bit i is set if key begin + i is valid. `n` must be at most 64; bits past
+// n are 0.
 uint64_t ValidBits(const Keys& keys, size_t begin, size_t n) noexcept;
 
-// How many of keys [begin, begin + n) are valid.
+// Returns how many of keys [begin, begin + n) are valid.
 size_t CountValid(const Keys& keys, size_t begin, size_t n) noexcept;
 
-// Clears bit i for each key begin + i of the n that is null.
+// Clears bit i if key begin + i is null, for i < n.
 void ClearNulls(const Keys& keys, size_t begin, size_t n, uint64_t* bits) noexcept;
 
-// As ForEachBatch, for keys that may have nulls: what stands for those in a batch is unspecified. A
-// null string view may point anywhere, and is not followed.
+// Works like ForEachBatch, for keys that may have nulls. The values of nulls in a batch are
+// unspecified. A null string view may point anywhere and is not read.
 template <typename Visit>
 void ForEachBatchAndNulls(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec,
                           size_t batch_keys, const Visit& visit) {
@@ -48,8 +49,8 @@ void ForEachBatchAndNulls(const CommonKernels& kernels, const Keys& keys, const 
   }
 }
 
-// The source (see BatchSource) of the valid ones of some keys, by their rank: key r is the one that
-// r valid ones come before. Allocates nothing, as it is for functions that are noexcept.
+// A BatchSource of the valid keys among some keys, by their rank: key r is the one after r other
+// valid keys. Allocates nothing, since noexcept functions use it.
 class ValidKeys {
  public:
   ValidKeys(const Keys& keys, const HashSpec& spec) noexcept;
@@ -58,10 +59,10 @@ class ValidKeys {
   void operator()(const CommonKernels& kernels, uint64_t begin, uint64_t n,
                   FunctionRef<void(const Batch& batch, uint64_t index)> visit) const noexcept;
 
-  // Makes the ascending ranks at ranks[0 .. count) the ascending indices of these keys and of the
-  // nulls.
+  // Replaces the ascending ranks in ranks[0, count) by the indices of these keys, and merges in the
+  // indices of the nulls; all are ascending.
   void RanksToIndices(uint64_t* ranks, size_t count) const noexcept;
-  // The same for bits: that of rank r moves to where key r is, and those of nulls are 0.
+  // Moves the bit of rank r to the index of key r. The bits of nulls become 0.
   void SpreadBits(uint64_t* bits) const noexcept;
 
  private:
@@ -72,14 +73,14 @@ class ValidKeys {
   const Keys& keys_;
   const HashSpec& spec_;
   size_t size_ = 0;
-  size_t stride_;  // keys from one mark to the next
+  size_t stride_;  // the number of keys from one mark to the next
   size_t num_marks_ = 0;
-  uint64_t marks_[kMarks];  // how many valid keys there are before each
+  uint64_t marks_[kMarks];  // the number of valid keys before each mark
 };
 
-// Calls change(n, source, outcomes) for all keys that are valid, and writes the outputs for all
-// keys: the indices of nulls are among the rejected. Returns what it returns: how many keys there
-// was a change for.
+// Calls change(n, source, outcomes) for all valid keys, and writes the outputs for all keys: the
+// indices of nulls are among the rejected ones. Returns the result of `change`, which is the number
+// of keys that changed the filter.
 template <typename ChangeAll>
 uint64_t ForValidKeys(const Keys& keys, const HashSpec& spec, const ChangeOutputs& outputs,
                       const ChangeAll& change) {

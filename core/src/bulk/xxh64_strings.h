@@ -1,4 +1,4 @@
-// XXH64 of many strings of one class of lengths.
+// XXH64 of many strings in one class of lengths.
 #ifndef TAMIS_CORE_SRC_BULK_XXH64_STRINGS_H_
 #define TAMIS_CORE_SRC_BULK_XXH64_STRINGS_H_
 
@@ -22,7 +22,7 @@ uint64_t Read(const char* p) {
   return value;
 }
 
-// The last n % 8 bytes of a string of n bytes, n in [kMin, kMax], the first of them lowest.
+// Returns the last n % 8 bytes of a string of n bytes, n in [kMin, kMax], the first byte lowest.
 template <size_t kMin, size_t kMax>
 uint64_t Last(const char* p, size_t n) {
   if constexpr (kMin >= 8) {
@@ -33,14 +33,14 @@ uint64_t Last(const char* p, size_t n) {
   } else {
     static_assert(kMin == 0 && kMax <= 3);
     static constexpr char kNothing = 0;
-    if (n == 0) p = &kNothing;  // it may be null
+    if (n == 0) p = &kNothing;  // `p` may be null
     const size_t middle = n / 2, last = n - (n != 0);
     return Read<uint8_t>(p) | Read<uint8_t>(p + middle) << (8 * middle) |
            Read<uint8_t>(p + last) << (8 * last);
   }
 }
 
-// Steps 1 to 3 for at least one stripe. `p` is moved on past the stripes.
+// Steps 1 to 3 for at least one stripe. Moves `p` past the stripes.
 inline uint64_t TakeStripes(const char*& p, size_t stripes, uint64_t seed) {
   uint64_t a = seed + hash::kXxh64Prime1 + hash::kXxh64Prime2;
   uint64_t b = seed + hash::kXxh64Prime2;
@@ -57,7 +57,7 @@ inline uint64_t TakeStripes(const char*& p, size_t stripes, uint64_t seed) {
   return Merge(Merge(Merge(Merge(h, a), b), c), d);
 }
 
-// Fills the rests of string i, whose length is in [kMin, kMax]. Reads no byte outside of it.
+// Fills the rests of string i, whose length must be in [kMin, kMax]. Reads no byte outside of it.
 template <size_t kMin, size_t kMax>
 [[gnu::always_inline]] inline void Prepare(std::string_view string, uint64_t seed, size_t i,
                                            Xxh64Rests& rests) {
