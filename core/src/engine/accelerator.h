@@ -1,5 +1,5 @@
-// A processor beside this one, with memory of its own, that an Engine can hand lookups to. Declared
-// here and made by a backend, so that core knows of no particular one.
+// A processor with its own memory, such as a GPU, to which an Engine can pass lookups. Declared
+// here and implemented by a backend, so that core does not depend on a particular one.
 #ifndef TAMIS_CORE_SRC_ENGINE_ACCELERATOR_H_
 #define TAMIS_CORE_SRC_ENGINE_ACCELERATOR_H_
 
@@ -13,32 +13,33 @@
 
 namespace tamis::detail {
 
-// Thread-safe; calls may take turns. Cheap to make: what costs is done by the first lookup.
+// Thread-safe; calls may wait for each other. Cheap to make: the first lookup does the expensive
+// work.
 class Accelerator {
  public:
-  // Receives the bits of keys [begin, begin + n), in order: n is a multiple of 64 but for the last
-  // call, and bits past n and of nulls are 0.
+  // Receives the bits of keys [begin, begin + n), in order. `n` is a multiple of 64 except in the
+  // last call; bits past n and the bits of nulls are 0.
   using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
 
   virtual ~Accelerator() = default;
 
-  // The name of the GPU in an Engine::CallPlan; its kernels, which are those of the best backend of
-  // the host, do all that is not handed over.
+  // Returns the backend that names the GPU in an Engine::CallPlan. Its kernels are those of the
+  // best backend of the host; they do all work that is not passed to the GPU.
   virtual const Backend& backend() const noexcept = 0;
-  // Whether it can take this filter, as far as that is known before trying.
+  // Returns whether the accelerator can take this filter, as far as that is known without trying.
   virtual bool Takes(const Filter& filter) const noexcept = 0;
-  // Whether a copy of the filter as it is now is there from an earlier call.
+  // Returns whether an earlier call left a copy of the filter in its current state.
   virtual bool HasMirror(const Filter& filter) const noexcept = 0;
-  // Whether any part of the keys is in its own memory, where the host cannot read it. Throws
-  // Error(kDevice) if that cannot be found out.
+  // Returns whether any part of the keys is in device memory, which the host cannot read. Throws
+  // Error(kDevice) if that cannot be determined.
   virtual bool Holds(const Keys& keys) const = 0;
-  // Looks the keys up, after copying the filter unless HasMirror(). Throws Error: kOutOfMemory, or
-  // kDevice if it failed.
+  // Looks up the keys, after copying the filter unless HasMirror(). Throws Error(kOutOfMemory), or
+  // Error(kDevice) if the device failed.
   virtual void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) = 0;
 
-  // The copies of filters that are kept: no more than so many bytes from the next lookup on, 0
-  // being half of its memory; how many there are; and gives all back. Those of a filter that is
-  // destroyed go with it.
+  // The copies of filters that the accelerator keeps. LimitMirrors takes effect at the next lookup;
+  // 0 stands for half of the device memory. MirrorBytes returns the bytes of all copies.
+  // DropMirrors frees all copies. When a filter is destroyed, its copy is freed.
   virtual void LimitMirrors(uint64_t bytes) noexcept = 0;
   virtual uint64_t MirrorBytes() const noexcept = 0;
   virtual void DropMirrors() noexcept = 0;

@@ -15,12 +15,13 @@
 namespace tamis {
 namespace {
 
-// Slices are large enough that claiming them costs nothing, and small enough that threads end at
-// about the same time.
+// Limits for the keys of a slice. Slices are long enough that the cost of claiming them does not
+// matter, and short enough that threads end at about the same time.
 constexpr uint64_t kMaxSliceKeys = uint64_t{64} << 10;
 constexpr uint64_t kSlicesPerThread = 4;
 
-// Threads take turns in the regions of a filter, and more than these would wait for each other.
+// More threads than this would wait for each other, since only one thread at a time writes a
+// region.
 constexpr uint64_t kMaxInsertThreads = 64;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
@@ -158,7 +159,7 @@ uint64_t Dispatcher::LargestCalibrated(FilterKind kind) const noexcept {
   return bytes;
 }
 
-// Whether there is a candidate that is not a GPU.
+// Returns whether there is a candidate that is not a GPU.
 bool Dispatcher::HasHost(FilterKind kind) const noexcept {
   return std::any_of(candidates_.begin(), candidates_.end(), [kind](const Candidate& candidate) {
     return candidate.kind == kind && candidate.backend->make_accelerator == nullptr;
@@ -217,7 +218,7 @@ void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) co
     } else if (threads > 1) {
       share = std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
     }
-    // No two slices share a word of a bitmap.
+    // Rounded up, so that no two slices share a word of a bitmap.
     if (share != request.keys) route.slice_keys = (share + 63) / 64 * 64;
     route.seconds = Seconds(costs, request, route);
     visit(route);
@@ -228,7 +229,8 @@ void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) co
     if (candidate.kind != kind) continue;
     const Costs costs = CostsOf(candidate, request.filter_bytes);
     if (!insert && candidate.backend->make_accelerator != nullptr) {
-      // Its kernels are another candidate's, and serve only if there is no other way.
+      // Without the device, this candidate has the kernels of the best host backend, which is a
+      // candidate of its own. So such a route is used only if there is no host candidate.
       CallRoute route{candidate.backend, 1, false, request.keys, 0};
       route.on_device = request.device.takes;
       route.uploads = request.device.takes && !request.device.mirrored;

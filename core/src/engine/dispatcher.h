@@ -1,4 +1,4 @@
-// The decision of the run-time dispatcher: the way to carry out a call that should be the fastest.
+// The run-time dispatcher, which chooses the route of a call that should be fastest.
 #ifndef TAMIS_CORE_SRC_ENGINE_DISPATCHER_H_
 #define TAMIS_CORE_SRC_ENGINE_DISPATCHER_H_
 
@@ -16,46 +16,47 @@
 
 namespace tamis::detail {
 
-// Whether a GPU can take a lookup, which is for its Accelerator to say.
+// Whether a GPU can take a lookup, as its Accelerator reports.
 struct DeviceState {
   bool takes = false;
   bool mirrored = false;
 };
 
-// What is to be planned.
+// The call to plan.
 struct PlanRequest {
   Engine::Operation operation;
   FilterKind kind;
   uint64_t filter_bytes;
   uint64_t keys;
   DeviceState device = {};
-  RelativeCost cost = {};  // of the filter, in relation to those that were measured
+  RelativeCost cost = {};  // of this filter, relative to the measured ones
   bool by_region = false;  // lookups can be ordered by region
 };
 
-// Immutable, hence thread-safe.
+// Immutable, and therefore thread-safe.
 class Dispatcher {
  public:
-  // Reads TAMIS_THREADS and TAMIS_BACKEND; throws as Engine does.
-  // `accelerator` is a GPU besides those of Backends(), or nullptr.
+  // Reads TAMIS_THREADS and TAMIS_BACKEND. Throws the errors of the constructor of Engine.
+  // `accelerator` is a GPU that is not in Backends(), or nullptr.
   explicit Dispatcher(const EngineOptions& options, const Accelerator* accelerator = nullptr);
 
   unsigned threads() const noexcept { return threads_; }
   bool backend_is_pinned() const noexcept { return !backend_pin_.empty(); }
-  // The candidate that is a GPU, or nullptr.
+  // Returns the candidate that is a GPU, or nullptr.
   const Backend* device() const noexcept;
 
-  // Whether the calibration has figures that hold for this kind. Without them plans are made by
-  // another kind's, which serve to choose a way and are no prediction.
+  // Returns whether the calibration has figures that hold for this kind. If not, plans use the
+  // figures of another kind: good enough to choose a route, but not as a prediction.
   bool KnowsCosts(FilterKind kind) const noexcept;
-  // The bytes of the largest filter they were measured with; what is larger takes at least as long.
+  // Returns the bytes of the largest filter that was measured. Calls on larger filters take at
+  // least as long.
   uint64_t LargestCalibrated(FilterKind kind) const noexcept;
 
-  // The way that is predicted to be fastest; of equal ones that of fewer threads, then of the
-  // better backend. Cheap enough to be called for each batch.
+  // Returns the route that is predicted to be fastest. Among equally fast routes, prefers fewer
+  // threads, then the better backend. Cheap enough to be called for each batch.
   CallRoute Choose(const PlanRequest& request) const noexcept;
 
-  // The same, with all other ways and the reason.
+  // Returns the same choice, with all alternatives and the reason.
   Engine::CallPlan Explain(const PlanRequest& request) const;
 
  private:
@@ -66,7 +67,7 @@ class Dispatcher {
   };
 
   void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
-  // What a route costs by, of one candidate and a filter of some size.
+  // The figures that predict the time of a route, for one candidate and size of filter.
   struct Costs {
     Cost cost;
     LookupCost lookup;
@@ -74,25 +75,25 @@ class Dispatcher {
   static Costs CostsOf(const Candidate& candidate, uint64_t filter_bytes) noexcept;
   double Seconds(const Costs& costs, const PlanRequest& request,
                  const CallRoute& route) const noexcept;
-  // The kind whose costs stand for those of `kind`, which the calibration may not have.
+  // Returns the kind whose figures stand for `kind`, for which the calibration may have none.
   FilterKind CostKind(FilterKind kind) const noexcept;
   bool HasHost(FilterKind kind) const noexcept;
-  // Calls visit(route) for every route there is.
+  // Calls visit(route) for every possible route.
   template <typename Visit>
   void ForEachRoute(const PlanRequest& request, const Visit& visit) const;
   std::string Reason(const Engine::CallPlan& plan) const;
 
   unsigned threads_;
-  std::string backend_pin_;  // who pins the backend; empty if nobody does
+  std::string backend_pin_;  // the setting that pins the backend; empty if none does
   std::optional<CallRoute> pin_;
   std::string machine_;
   double thread_start_seconds_;
   double thread_efficiency_;
-  std::string device_;  // that the next two were measured on
+  std::string device_;  // on which the next two were measured
   double device_start_seconds_;
   double upload_bytes_per_second_;
   std::vector<Candidate> candidates_;
-  bool calibrated_ = true;  // not, if the typical figures had to serve
+  bool calibrated_ = true;  // false if the typical figures are used
 };
 
 }  // namespace tamis::detail

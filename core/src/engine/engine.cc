@@ -52,10 +52,10 @@ PlanRequest RequestFor(Engine::Operation operation, const Filter& filter, uint64
   return request;
 }
 
-// For what is made of the bits that a GPU has found.
+// Returns the kernels that turn the bits from a GPU into an output.
 const Kernels& HostKernels() { return *detail::HostBackends().front().kernels; }
 
-// How to probe a filter with the kernels of a route.
+// Returns a probe of the filter with these kernels.
 auto ProbeOf(const Filter& filter, const Kernels& kernels) {
   return [&filter, &kernels](const Batch& batch, uint64_t* bits) {
     FilterAccess::Probe(filter, kernels, batch, bits);
@@ -65,7 +65,7 @@ auto ProbeOf(const Filter& filter, const Kernels& kernels) {
 // Collects exceptions from pool threads, because tasks of a pool must not throw.
 class SliceErrors {
  public:
-  // Notes the exception that is being handled, of keys from `begin` on.
+  // Records the current exception, for keys from `begin` on.
   void AddCurrent(uint64_t begin) noexcept {
     const std::lock_guard lock(mutex_);
     try {
@@ -76,7 +76,7 @@ class SliceErrors {
   }
 
   // Throws the first exception other than UnansweredError. Otherwise throws one UnansweredError for
-  // all keys without an answer, if there are some.
+  // all keys without an answer, if there are any.
   void Throw(uint64_t done) const {
     if (lost_) throw std::bad_alloc();
     detail::UnansweredKeys unanswered;
@@ -112,13 +112,13 @@ class Engine::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    // A child cannot use the driver's state, not even to let go of it.
+    // A child of fork must not use the driver, not even to free its state. So the state is leaked.
     if (!mark_.IsOfThisProcess() && accelerator_ != nullptr) {
       new (std::nothrow) std::shared_ptr<Accelerator>(std::move(accelerator_));
     }
   }
 
-  // A child of fork has no part in the GPU of its parent.
+  // Returns whether there is a GPU to use. A child of fork cannot use the GPU of its parent.
   bool HasAccelerator() const noexcept {
     return accelerator_ != nullptr && mark_.IsOfThisProcess();
   }
@@ -129,7 +129,7 @@ class Engine::Impl {
   }
 
   Engine::Stats stats() const {
-    // Nobody may give back a lock that a child of fork got with the rest.
+    // A child of fork may have a copy of a locked mutex, which no thread would ever unlock.
     if (!mark_.IsOfThisProcess()) return {};
     const std::lock_guard lock(stats_mutex_);
     Engine::Stats stats = stats_;
@@ -168,11 +168,11 @@ class Engine::Impl {
   const Dispatcher dispatcher;
 
  private:
-  // Nothing: the host has to answer.
+  // Returns nothing if the host has to answer.
   std::optional<size_t> OnDevice(const Filter& filter, const Keys& keys, bool held,
                                  const DeviceState& state, Output output);
 
-  // Nothing: there is no memory for it.
+  // Returns nothing if there is no memory for it.
   std::optional<size_t> ByRegion(const Filter& filter, const Keys& keys, const CallRoute& route,
                                  Output output);
 
@@ -181,8 +181,8 @@ class Engine::Impl {
 
   size_t LookUp(const Filter& filter, const Keys& keys, const Output& output);
 
-  // In slices of `slice_keys` keys, a multiple of 64. Throws the first of the errors other than
-  // UnansweredError.
+  // Queries slices of `slice_keys` keys, a multiple of 64. If slices throw, throws the first error
+  // other than UnansweredError, otherwise one UnansweredError.
   size_t OnThreads(detail::QueryFunction query, const QueryTraits& traits, const Keys& keys,
                    const Output& output, uint64_t slice_keys, unsigned threads);
 
@@ -234,7 +234,7 @@ size_t Engine::Impl::LookUp(const Queryable& queryable, const Keys& keys, const 
     QueryableAccess::Query(queryable, some, bits);
   };
   const QueryTraits traits = queryable.traits();
-  // Fewer keys are answered before other threads have woken up.
+  // Fewer keys are answered before other threads would have woken up.
   constexpr size_t kManyKeys = size_t{1} << 18;
   constexpr size_t kSliceKeys = size_t{1} << 16;
   if (traits.thread_safety == QueryTraits::ThreadSafety::kOneThread ||
@@ -245,7 +245,7 @@ size_t Engine::Impl::LookUp(const Queryable& queryable, const Keys& keys, const 
 }
 
 size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output& output) {
-  // Keys in its memory cannot be read by the host, so the device has to answer.
+  // The host cannot read keys in the memory of the device. Then the device has to answer.
   const bool held = device_keys_ && HasAccelerator() && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
   PlanRequest request = RequestFor(Engine::Operation::kContains, filter, keys.size(), state);
@@ -300,7 +300,7 @@ size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& t
                                unsigned threads) {
   const size_t slices = keys.size() / slice_keys + (keys.size() % slice_keys != 0);
   if (slices == 1) return detail::Answer(query, traits, keys, output);
-  // Rows alone need the count of each slice, and so memory.
+  // Only rows need the count of each slice, which takes memory.
   std::vector<size_t> found(output.has_rows() ? slices : 0);
   std::atomic<size_t> sum{0};
   SliceErrors errors;
@@ -309,7 +309,7 @@ size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& t
     size_t here = 0;
     try {
       here = detail::Answer(query, traits, keys.Slice(begin, slice_keys), output.From(begin));
-    } catch (const UnansweredError& error) {  // which has written its outputs
+    } catch (const UnansweredError& error) {  // it has written its outputs
       here = error.done();
       errors.AddCurrent(begin);
     } catch (...) {

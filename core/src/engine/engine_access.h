@@ -1,4 +1,4 @@
-// What other rooms of the library may do with an Engine that users may not.
+// Access to functions of Engine that are not public, for the library itself.
 #ifndef TAMIS_CORE_SRC_ENGINE_ENGINE_ACCESS_H_
 #define TAMIS_CORE_SRC_ENGINE_ENGINE_ACCESS_H_
 
@@ -12,8 +12,8 @@
 namespace tamis::detail {
 
 struct EngineAccess {
-  // With a GPU besides those of Backends(), for the calibration of one, and for tests. As the
-  // constructor of Engine; without an accelerator the same.
+  // Makes an Engine with a GPU that is not in Backends(), for its calibration and for tests. Throws
+  // the errors of the constructor of Engine. If `accelerator` is nullptr, does the same as that.
   static Engine Make(EngineOptions options, std::shared_ptr<Accelerator> accelerator);
   // Calls work(workers) with all threads of the engine.
   static void WithWorkers(const Engine& engine, FunctionRef<void(Workers& workers)> work);

@@ -20,7 +20,7 @@ struct Job {
   size_t left() const noexcept {
     return tasks - std::min(tasks, next.load(std::memory_order_relaxed));
   }
-  // Returns whether there was a task left to claim.
+  // Claims and runs one task. Returns false if no task was left to claim.
   bool RunOne(unsigned thread) noexcept {
     const size_t i = next.fetch_add(1, std::memory_order_relaxed);
     if (i < tasks) call(task, i, thread);
@@ -31,17 +31,17 @@ struct Job {
   const void* task;
   size_t tasks;
   unsigned threads;
-  std::atomic<size_t> next{0};  // the first task that is not claimed
+  std::atomic<size_t> next{0};  // the first unclaimed task
 
-  // Under the mutex of the crew.
-  std::bitset<kMaxThreads> numbers = {1};  // of threads that work on it; the caller has the first
-  unsigned running = 0;                    // without the caller
+  // The mutex of the crew guards these.
+  std::bitset<kMaxThreads> numbers = {1};  // threads that work on it; the caller is thread 0
+  unsigned running = 0;                    // workers, without the caller
   Job* following = nullptr;
 };
 
 }  // namespace
 
-// The threads, and what they share with callers.
+// The threads, and the state that they share with callers.
 class ThreadPool::Crew {
  public:
   ~Crew() {
@@ -54,15 +54,15 @@ class ThreadPool::Crew {
 
   bool IsOfThisProcess() const noexcept { return mark_.IsOfThisProcess(); }
 
-  // Of another process: neither its threads nor its locks can be brought to an end. It stays where
-  // it is, and can be reached, so that nobody takes it for lost memory.
+  // Gives up a crew of another process, whose threads and locks cannot be ended. Keeps it
+  // reachable, so that leak checkers do not report it.
   void Abandon() noexcept {
     static std::atomic<Crew*> abandoned{nullptr};
     for (before_ = abandoned.load(); !abandoned.compare_exchange_weak(before_, this);) {
     }
   }
 
-  // What tasks wrote reaches the caller through mutex_, which each worker takes when it leaves.
+  // The caller sees the writes of all tasks, since each worker locks mutex_ when it leaves.
   void Run(Job& job) {
     {
       const std::lock_guard lock(mutex_);
@@ -75,12 +75,12 @@ class ThreadPool::Crew {
     while (job.RunOne(0)) {
     }
     std::unique_lock lock(mutex_);
-    // Nobody joins from here on, so `job` may go once those that have are done.
+    // No worker joins from here on. So `job` may be destroyed once the workers on it are done.
     Job** link = &first_;
     while (*link != &job) link = &(*link)->following;
     *link = job.following;
     num_jobs_.fetch_sub(1, std::memory_order_relaxed);
-    if (first_ != nullptr) wake_.notify_one();  // for whom this thread leaves room
+    if (first_ != nullptr) wake_.notify_one();  // this thread leaves room for another one
     idle_.wait(lock, [&] { return job.running == 0; });
   }
 
@@ -88,15 +88,16 @@ class ThreadPool::Crew {
   void StartWorkers(unsigned wanted) {
     try {
       while (workers_.size() < wanted) workers_.emplace_back([this] { Work(); });
-    } catch (const std::system_error&) {  // the limit of the process or the machine
+    } catch (const std::system_error&) {  // a limit of the process or the machine
     } catch (const std::bad_alloc&) {
     }
   }
 
-  // The one with the fewest tasks left, of those that can use another thread; nullptr: none can, or
-  // callers and workers are as many as there are processors, or as one call wants. More of them
-  // would wait for each other's turns: with two on two processors, and a worker, a small call
-  // beside a large one took ten times as long as alone at the 99th percentile (bench/NOTES.md).
+  // Returns the job with the fewest tasks left, among those that can use another thread. Returns
+  // nullptr if no job can, or if callers and workers are as many as the processors, or as the
+  // threads that one call wants. With more, they would wait for each other: with two callers and
+  // one worker on two processors, a small call beside a large one took ten times as long as alone
+  // at the 99th percentile (bench/NOTES.md).
   Job* Best() const noexcept {
     size_t room = processors_;
     for (Job* job = first_; job != nullptr; job = job->following) {
@@ -124,7 +125,7 @@ class ThreadPool::Crew {
       ++job->running;
       ++working_;
       lock.unlock();
-      // Where there are other calls, one of them may need this thread more after each task.
+      // If there are other calls, one of them may need this thread more after each task.
       while (job->RunOne(thread) && num_jobs_.load(std::memory_order_relaxed) == 1) {
       }
       lock.lock();
@@ -136,15 +137,15 @@ class ThreadPool::Crew {
 
   const ProcessMark mark_{};
   const size_t processors_ = AvailableProcessors();
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::condition_variable idle_;
-  Job* first_ = nullptr;             // those that callers work on
+  Job* first_ = nullptr;             // the jobs that callers work on
   size_t working_ = 0;               // workers that have a job
   std::atomic<size_t> num_jobs_{0};  // also read without the mutex
   bool stopping_ = false;
-  Crew* before_ = nullptr;             // of those that were abandoned
-  std::vector<std::jthread> workers_;  // last: joined while the members above are still there
+  Crew* before_ = nullptr;             // the crew that was abandoned before this one
+  std::vector<std::jthread> workers_;  // last, so that the members above outlive the threads
 };
 
 ThreadPool::~ThreadPool() {
@@ -157,7 +158,7 @@ ThreadPool::~ThreadPool() {
   }
 }
 
-// nullptr: there is no memory for it.
+// Returns nullptr if a crew cannot be allocated.
 ThreadPool::Crew* ThreadPool::CrewOfThisProcess() noexcept {
   Crew* crew = crew_.load(std::memory_order_acquire);
   if (crew != nullptr && crew->IsOfThisProcess()) return crew;

@@ -10,26 +10,27 @@
 
 namespace tamis::detail {
 
-// Thread-safe: calls from several threads run side by side, each with a thread of its own, its
-// caller; as long as there are fewer callers than processors, the others go to the call that has
-// the fewest tasks left. So a small one does not wait for a large one. Calls on one thread are not
-// counted: most of them are over before a worker could leave. None is under way when the pool is
-// destroyed.
+// Thread-safe. Calls from several threads run at the same time. Each call has its calling thread.
+// If there are fewer callers than processors, the other threads help the call that has the fewest
+// tasks left. So a small call does not wait for a large one. Calls on one thread are not counted,
+// since most of them are over before a worker could leave another call. No call may be running when
+// the pool is destroyed.
 //
-// A child of fork has none of the threads: there the pool starts new ones, or ends without any.
+// A child of fork does not have the threads. There the pool starts new ones when it needs them, and
+// can be destroyed without any.
 class ThreadPool {
  public:
-  // Threads are started by the first call that needs them and kept until the pool is destroyed.
+  // The first call that needs threads starts them. They are kept until the pool is destroyed.
   ThreadPool() = default;
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();
 
-  // Calls task(i, thread) for every i in [0, tasks) and returns when all are done. The caller and
-  // up to `threads` - 1 others, at most kMaxThreads in all, claim the tasks in ascending order;
-  // `thread`, in [0, threads), is different for each of those that work at the same time. Threads
-  // that come too late, or that the system refuses to start, leave their share to the others. A
-  // task must not call this pool.
+  // Calls task(i, thread) for every i in [0, tasks), and returns when all are done. `task` must not
+  // call this pool. The caller and up to `threads` - 1 workers, at most kMaxThreads in all, claim
+  // the tasks in ascending order. `thread` is in [0, threads), and different for all threads that
+  // work at the same time. If threads come too late, or the system refuses to start them, the
+  // others do their share.
   template <typename Task>
   void ParallelFor(size_t tasks, unsigned threads, const Task& task) {
     static_assert(std::is_nothrow_invocable_v<const Task&, size_t, unsigned>);
@@ -46,7 +47,7 @@ class ThreadPool {
   void Run(size_t tasks, unsigned threads, Call* call, const void* task);
   Crew* CrewOfThisProcess() noexcept;
 
-  std::atomic<Crew*> crew_{nullptr};  // those of the process that called last
+  std::atomic<Crew*> crew_{nullptr};  // the crew of the process that called last
 };
 
 // The threads of a pool that share one call.

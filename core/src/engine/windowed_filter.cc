@@ -22,7 +22,7 @@ using detail::Outcomes;
 
 namespace {
 
-constexpr size_t kSlice = size_t{1} << 16;  // keys that are hashed at a time
+constexpr size_t kSlice = size_t{1} << 16;  // keys to hash at a time
 
 void CheckWindow(const WindowOptions& options) {
   const auto refuse = [](const std::string& what, const std::string& range) {
@@ -34,7 +34,7 @@ void CheckWindow(const WindowOptions& options) {
     refuse(filters, detail::StrCat("[", windowed::kMinFilters, ", ", windowed::kMaxFilters, "]"));
   }
   const double least = options.filters * kMinFpr;
-  if (!(options.fpr >= least && options.fpr <= kMaxFpr)) {  // true for NaN, too
+  if (!(options.fpr >= least && options.fpr <= kMaxFpr)) {  // also refuses NaN
     refuse("a false-positive rate of " + NumberText(options.fpr) + " of " + filters,
            "[" + NumberText(least) + ", " + NumberText(kMaxFpr) + "]");
   }
@@ -67,7 +67,7 @@ template <typename F>
 double WindowedFilter<F>::expected_fpr() const {
   double log_of_none = 0;
   for (const F& filter : filters_) log_of_none += std::log1p(-FprByCount(filter));
-  return std::max(0.0, -std::expm1(log_of_none));  // and not -0
+  return std::max(0.0, -std::expm1(log_of_none));  // never -0
 }
 
 template <typename F>
@@ -111,8 +111,8 @@ void WindowedFilter<F>::Query(const Keys& keys, uint64_t* bits, const Engine* en
   detail::ClearNulls(keys, 0, keys.size(), bits);
 }
 
-// Keys are cut where the newest filter may become full, so that no filter is cleared within a
-// piece.
+// Keys are split where the newest filter may become full, so that no filter is cleared while a
+// piece is inserted.
 template <typename F>
 size_t WindowedFilter<F>::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs,
                                 const Engine* engine) {
