@@ -29,7 +29,7 @@ bool TryWrite(const SaveTarget& target, FunctionRef<void(TemporaryFile&)> write,
   } else {
     file.ReplaceTarget();
   }
-  // So that the new name outlives a power cut.
+  // Synchronized so that the new name survives a power failure.
   if (!target.SynchronizeDirectory(file.fd())) {
     const int error = errno;
     throw Error(ErrorCode::kNotDurable,

@@ -1,4 +1,4 @@
-// Files that are replaced whole or not at all.
+// Files that are replaced as a whole or not at all.
 #ifndef TAMIS_CORE_SRC_FILE_ATOMIC_FILE_H_
 #define TAMIS_CORE_SRC_FILE_ATOMIC_FILE_H_
 
@@ -13,16 +13,16 @@
 namespace tamis::detail {
 
 // Writes the parts, one after the other, to a temporary file beside `path`, waits until it is on
-// the disk and renames it: under `path` there is the old file or the whole new one, also after a
-// crash. SaveOptions says what becomes of links and permissions, and what is thrown; no temporary
-// file is left behind.
+// the disk, and renames it. So `path` names the old file or the whole new one at any time, also
+// after a crash. SaveOptions documents the rules for links and permissions, and the errors. Leaves
+// no temporary file behind.
 void WriteFileAtomically(const std::filesystem::path& path,
                          std::span<const std::span<const std::byte>> parts,
                          const SaveOptions& options = {});
 
-// The same with what `write` puts into the file, for contents that are never in memory as a whole.
-// It may read the file before it gets its name, and is called again where the file system cannot
-// name a file afterwards. What it throws leaves everything as it was.
+// Does the same with the bytes that `write` puts into the file, for contents that are never in
+// memory as a whole. `write` may read the file before it has its name. It is called again if the
+// file system cannot name a file afterwards. If it throws, everything stays as it was.
 void WriteFileAtomicallyBy(const std::filesystem::path& path,
                            FunctionRef<void(TemporaryFile&)> write,
                            const SaveOptions& options = {});

@@ -1,4 +1,4 @@
-// XXH3-128 of a payload, taken piece by piece while each piece is in cache for another reason.
+// XXH3-128 of a payload, computed piece by piece while each piece is in cache for another reason.
 #ifndef TAMIS_CORE_SRC_FILE_CHECKSUM_H_
 #define TAMIS_CORE_SRC_FILE_CHECKSUM_H_
 
@@ -24,7 +24,7 @@ class Checksum {
     XXH3_128bits_update(state_.get(), piece.data(), piece.size());
   }
 
-  // As FileHeader has it: low half, high half.
+  // Returns the checksum as FileHeader has it: low half, high half.
   std::array<uint64_t, 2> Value() const noexcept {
     const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
     return {hash.low64, hash.high64};

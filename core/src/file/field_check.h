@@ -1,4 +1,4 @@
-// Checks on the fields of a header, all of which say where the field is.
+// Checks on the fields of a header. Every error contains the offset of the field.
 #ifndef TAMIS_CORE_SRC_FILE_FIELD_CHECK_H_
 #define TAMIS_CORE_SRC_FILE_FIELD_CHECK_H_
 
@@ -14,9 +14,9 @@ namespace tamis::detail {
 
 struct FieldCheck {
   const std::filesystem::path& path;
-  uint64_t start = 0;  // of the header in the file
+  uint64_t start = 0;  // offset of the header in the file
 
-  // `at` is in bytes from the start of the header.
+  // `at` is the offset of the field from the start of the header, in bytes.
   [[noreturn]] void Fail(ErrorCode code, const std::string& field, uint64_t at,
                          const std::string& problem) const {
     ThrowFormatError(path, code, field, start + at, problem);
@@ -37,7 +37,8 @@ struct FieldCheck {
     }
   }
 
-  // The fields of the geometry from number `first` on, which the kind does not use.
+  // Checks that the fields of the geometry from number `first` on, which the kind does not use, are
+  // 0.
   void UnusedGeometry(const FileHeader& header, size_t first) const {
     for (size_t i = first; i < header.geometry.size(); ++i) {
       Equal(StrCat("geometry[", i, "]"), offset::kGeometry + 8 * i, header.geometry[i], 0);

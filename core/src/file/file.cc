@@ -48,10 +48,10 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
     return Storage::FromMemory(*memory, payload_at, payload_bytes);
   }
   if (file.bytes() > std::numeric_limits<size_t>::max()) ThrowIoError(path, "map", EFBIG);
-  // Without advice to the kernel. MADV_RANDOM, which stops read-ahead, wins only for the first few
-  // keys (3 GiB, cold, on a virtual disk: 1,000 probes take 0.1 s instead of 1.8 s) and then loses
-  // by far (100,000: 12 s instead of 3.4 s; 2 million: 110 s instead of 17 s): single pages are
-  // slow to read, and many keys need most of the file anyway.
+  // No advice to the kernel. MADV_RANDOM, which stops read-ahead, is faster only for the first few
+  // keys (3 GiB, cold, on a virtual disk: 0.1 s instead of 1.8 s for 1,000 probes). Then it is much
+  // slower (12 s instead of 3.4 s for 100,000; 110 s instead of 17 s for 2 million): single pages
+  // are slow to read, and many keys need most of the file anyway.
   void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
   if (map == MAP_FAILED) ThrowIoError(path, "map");
   return Storage::FromMapping(map, file.bytes(), payload_at, payload_bytes);
@@ -65,7 +65,8 @@ OpenedFile MapFile(const InputFile& file, FilterKind kind, const MapOptions& opt
   RequireKind(file.header(), kind, file.path());
   FileHeader header = file.header();
   header.hash = HashOf(header, options.secret, file.path());
-  // By reads, not through the mapping: a file cut short meanwhile is then an error and no SIGBUS.
+  // Verified by reads, not through the mapping. So a file that is cut short during this is an error
+  // and not a SIGBUS.
   if (options.verify == Verify::kFull) file.VerifyPayloads();
   OpenedFile opened{header, MapWhole(file, header.payload_bytes)};
   if (options.verify != Verify::kFull) {
@@ -87,7 +88,7 @@ SealedFilter Seal(FileHeader header, const Storage& storage, const SaveOptions& 
     sealed.pages = PageTable(payload);
     header.payload_checksum = TableChecksum(sealed.pages);
   }
-  // Of another version they are never equal, and then it is verified.
+  // If the file has another version, the checksums always differ, and the storage is verified.
   const MappedFrom* const from = storage.unverified();
   if (from != nullptr && from->extent.header.payload_checksum != header.payload_checksum) {
     RequireIntact(storage);

@@ -1,4 +1,4 @@
-// The header of a filter file as bytes, and every check on it. No input or output: that is file.cc.
+// The header of a filter file as bytes, and all checks on it. Input and output are in file.cc.
 #include "core/src/file/file_format.h"
 
 #include <xxhash.h>
@@ -22,12 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files are little-endian, and so is the memory they are mapped to: a port to a big-endian machine
-// would have to swap words when loading and could not map.
+// Files are little-endian, like the memory that they are mapped to. A port to a big-endian machine
+// would have to swap words when it loads files, and could not map them.
 static_assert(std::endian::native == std::endian::little);
 
-// A byte above 127 and both kinds of line end show up transfers in text mode; the last character
-// ends the output of a file to a DOS terminal. After the signature of PNG files.
+// A byte above 127 and both kinds of line ends reveal transfers in text mode. The last character
+// ends the output of a file to a DOS terminal. Modeled on the signature of PNG files.
 constexpr char kMagic[8] = {'t', 'a', 'm', 'i', 's', '\r', '\n', '\x1a'};
 
 uint64_t HeaderChecksum(std::span<const std::byte> header, uint32_t version) {
@@ -49,13 +49,13 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
         "is that of an imported filter of another library: ForeignFilter opens it, or `tamis "
         "query`, `info` and `export`");
   }
-  if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp takes no null pointer
+  if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp rejects null pointers
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
                "the file does not begin as a tamis file does");
   }
 }
 
-// Those that version 1 does not have.
+// Decodes the fields that version 1 does not have.
 void DecodeNewFields(std::span<const std::byte> start, const FieldCheck& check,
                      FileHeader& header) {
   const auto types = GetField<uint32_t>(start, offset::kKeyTypes);
@@ -80,7 +80,7 @@ void CheckHashKind(const FileHeader& header, const FieldCheck& check) {
   check.Equal("seed", offset::kSeed, header.hash.seed, 0);
 }
 
-constexpr uint32_t kHasSecret = 1;  // of the flags
+constexpr uint32_t kHasSecret = 1;  // a bit of the flags
 
 void DecodeSecret(std::span<const std::byte> start, const FieldCheck& check, FileHeader& header) {
   const bool keyed = IsKeyed(header.hash.kind);
@@ -149,7 +149,7 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
   assert(start.size() == std::min<uint64_t>(file_bytes, kHeaderBytes2));
   const FieldCheck check{path};
   const FileHeader header = DecodeHeaderAt(start, 0, path);
-  // No overflow: check_geometry has bounded the payload.
+  // Cannot overflow, since check_geometry has limited the payload.
   const bool has_pages = FindFileKind(header.kind)->read_layers == nullptr;
   const uint64_t expected = Extent{header, 0, has_pages}.end();
   if (file_bytes != expected) {
@@ -169,7 +169,7 @@ uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check) {
                       " bytes, too few for a header of ", length));
   };
   require_length(kHeaderBytes1);
-  // The version comes before the checksum, which other versions might keep elsewhere.
+  // The version is checked before the checksum, which other versions might have elsewhere.
   const auto version = GetField<uint32_t>(start, offset::kVersion);
   if (version < 1 || version > FileHeader::kNewestVersion) {
     check.Fail(ErrorCode::kUnsupported, "version", offset::kVersion,
@@ -196,7 +196,7 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
   FileHeader header;
   header.version = CheckFrame(start, check);
 
-  // From here on the header is what somebody wrote, who may still have been wrong or mean harm.
+  // From here on, the header is as its writer made it, and may still be wrong or malicious.
   header.kind = GetField<FilterKind>(start, offset::kFilterKind);
   header.hash.kind = GetField<HashKind>(start, offset::kHashKind);
   header.hash.seed = GetField<uint64_t>(start, offset::kSeed);

@@ -1,4 +1,4 @@
-// What the file layer has to know of a kind of filter: it is handed this, and knows none.
+// The interface between the file layer and filter kinds, which keeps the file layer free of kinds.
 #ifndef TAMIS_CORE_SRC_FILE_FILE_KIND_H_
 #define TAMIS_CORE_SRC_FILE_FILE_KIND_H_
 
@@ -17,30 +17,31 @@ namespace tamis::detail {
 
 class InputFile;
 
-// A checksum finds accidents; this finds a payload that does not go with its header, whoever made
-// it.
+// A check that a payload fits its header. Checksums detect only accidental damage; this also finds
+// files that were made with a wrong payload.
 class PayloadCheck {
  public:
   virtual ~PayloadCheck() = default;
-  // The payload in consecutive pieces, each a multiple of 8 bytes long but for the last, at
-  // `begin`.
+  // Takes the next piece of the payload, which begins at `begin`. The length of each piece except
+  // the last is a multiple of 8 bytes.
   virtual void Update(std::span<const std::byte> piece, uint64_t begin) = 0;
-  // After the last piece. Throws FormatError; `path` is for the message only.
+  // Called after the last piece. Throws FormatError; `path` is only for the message.
   virtual void Finish(const Extent& extent, const std::filesystem::path& path) const = 0;
 };
 
 struct FileKind {
-  // Checks the geometry, whose meaning and limits depend on the kind, and what follows from it, and
-  // returns the bytes of payload that it calls for.
+  // Checks the geometry, whose meaning and limits depend on the kind, and the fields that follow
+  // from it. Returns the payload length that the geometry requires.
   uint64_t (*check_geometry)(const FileHeader& header, const FieldCheck& check);
-  // nullptr if any payload will do.
+  // nullptr if every payload is valid.
   std::unique_ptr<PayloadCheck> (*make_payload_check)() = nullptr;
-  // Of a filter whose payload has filters in it, each laid out as a file of its own: reads their
-  // headers, and checks them and all else but their payloads. nullptr for all others.
+  // For a filter whose payload contains filters, each laid out as a file of its own: reads and
+  // checks their headers, and checks everything else except their payloads. nullptr for all other
+  // kinds.
   std::vector<Extent> (*read_layers)(const InputFile& file) = nullptr;
 };
 
-// nullptr for kinds that there are not. Defined beside the table of kinds: a promise to the linker.
+// Returns nullptr for unknown kinds. Defined next to the table of kinds.
 const FileKind* FindFileKind(FilterKind kind) noexcept;
 
 }  // namespace tamis::detail

@@ -11,7 +11,7 @@
 namespace tamis {
 
 FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
-  // Who had the lock before may have replaced the file since it was opened here.
+  // The previous owner of the lock may have replaced the file after it was opened here.
   for (;;) {
     detail::Descriptor file(detail::OpenToRead(path_));
     if (detail::Retry([&] { return flock(file.get(), LOCK_EX | LOCK_NB); }) != 0 &&
@@ -30,7 +30,8 @@ FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 FileLock::~FileLock() {
-  // Not left to close: children that were forked meanwhile have the file open, too.
+  // Unlocks explicitly: closing is not enough, since forked children may have the file open as
+  // well.
   if (process_ == getpid()) flock(fd_, LOCK_UN);
   close(fd_);
 }

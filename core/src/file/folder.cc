@@ -35,8 +35,8 @@ bool LeadsNowhere(const std::error_code& error) {
          error == std::errc::too_many_symbolic_link_levels;
 }
 
-// The files below a folder, also where links lead to: a file that is left out would be taken for
-// one without the keys.
+// Finds all files below a folder, also through links. If it left out a file, queries would miss the
+// keys in it.
 class FolderWalk {
  public:
   explicit FolderWalk(Extensions extensions) : extensions_(extensions) {}
@@ -53,7 +53,7 @@ class FolderWalk {
   }
 
  private:
-  // Once, whatever leads there: a link may lead to a folder that it is in.
+  // Enters each folder once, however it is reached: a link may lead to a folder that contains it.
   void Enter(const fs::path& folder) {
     struct stat status = {};
     if (stat(folder.c_str(), &status) != 0) Fail(folder, errno);
@@ -62,10 +62,10 @@ class FolderWalk {
 
   struct Entry {
     std::string name;
-    unsigned char type;  // DT_UNKNOWN where the file system does not say
+    unsigned char type;  // DT_UNKNOWN if the file system does not report it
   };
 
-  // Not by directory_iterator: where there is no memory, that of libstdc++ 12 ends the process.
+  // Does not use directory_iterator, which ends the process in libstdc++ 12 if memory runs out.
   static std::vector<Entry> EntriesOf(const fs::path& folder) {
     int fd = -1;
     do {
@@ -96,7 +96,9 @@ class FolderWalk {
       const bool is_folder =
           entry.type == DT_DIR || (entry.type != DT_REG && fs::is_directory(path, unknown));
       if (!is_folder) {
-        // A link to nowhere may still have been one to a file, and any other to a folder.
+        // If the type is unknown, a path with the extension is added, and opening it will report an
+        // error. Dead links are ignored. All other errors are reported here, since the path may be
+        // a folder.
         if (HasExtension(path, extensions_)) {
           files_.push_back(path);
         } else if (unknown && !LeadsNowhere(unknown)) {

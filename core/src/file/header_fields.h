@@ -1,4 +1,4 @@
-// The fields that the headers of all files of tamis have, as bytes.
+// The fields that the headers of all tamis files have, as bytes.
 #ifndef TAMIS_CORE_SRC_FILE_HEADER_FIELDS_H_
 #define TAMIS_CORE_SRC_FILE_HEADER_FIELDS_H_
 
@@ -24,18 +24,18 @@ void PutField(std::span<std::byte> bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 
-// Magic, version, length and checksum of a header; `start` is as for DecodeHeader. Returns the
-// version.
+// Checks magic, version, length and checksum of a header. `start` is as for DecodeHeader. Returns
+// the version.
 uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check);
-// The kind and the seed of the hash, whose version is in the header, too.
+// Checks the kind of the hash; the header must have its version.
 void CheckHashKind(const FileHeader& header, const FieldCheck& check);
-// Flags, key tag and secret of version 2; the header has the kind of the hash.
+// Decodes flags, key tag and secret of version 2. The header must have the kind of the hash.
 void DecodeSecret(std::span<const std::byte> start, const FieldCheck& check, FileHeader& header);
 
-// Magic, version and length.
+// Writes magic, version and length.
 void EncodeFrame(std::span<std::byte> bytes, uint32_t version);
 void EncodeSecret(std::span<std::byte> bytes, const FileHeader& header);
-// The checksum, when all else is there.
+// Writes the checksum, after all other fields have been written.
 void SealHeader(std::span<std::byte> bytes, uint32_t version);
 
 }  // namespace tamis::detail

@@ -1,4 +1,4 @@
-// A filter file, or the bytes of one in memory, that is open for reading and whose headers have
+// A filter file that is open for reading, or the bytes of a file in memory, whose headers have
 // passed all checks.
 #ifndef TAMIS_CORE_SRC_FILE_INPUT_FILE_H_
 #define TAMIS_CORE_SRC_FILE_INPUT_FILE_H_
@@ -21,7 +21,7 @@
 
 namespace tamis::detail {
 
-// What the kinds of all payloads of a file check.
+// The payload checks of all kinds in a file.
 class PayloadChecks {
  public:
   explicit PayloadChecks(std::span<const Extent> extents);
@@ -34,13 +34,13 @@ class PayloadChecks {
   std::vector<std::unique_ptr<PayloadCheck>> checks_;
 };
 
-// Returns a descriptor, which the caller has to close. Does not wait, as opening a named pipe
-// would, for somebody to write. Throws Error(kIo).
+// Returns a descriptor, which the caller has to close. Does not wait for a writer if the file is a
+// named pipe. Throws Error(kIo).
 int OpenToRead(const std::filesystem::path& path);
-// The bytes of a file that is open. Throws Error(kIo) if it is no regular one.
+// Returns the size of an open file. Throws Error(kIo) if it is not a regular file.
 uint64_t BytesToRead(int fd, const std::filesystem::path& path);
-// Reads all of `out` from a file that had so many bytes when it was opened. Throws Error(kIo), and
-// FormatError if it was cut short since.
+// Reads all of `out` from a file that had `bytes` bytes when it was opened. Throws Error(kIo), or
+// FormatError if the file has become shorter since then.
 void ReadFrom(int fd, uint64_t bytes, std::span<std::byte> out, uint64_t offset,
               const std::filesystem::path& path);
 
@@ -48,53 +48,53 @@ class InputFile {
  public:
   // Throws FormatError or Error(kIo). `path` must outlive this.
   explicit InputFile(const std::filesystem::path& path);
-  // Of bytes in memory, which must outlive this, too; `name` stands for the path in messages. What
-  // is used of them is what was checked, also where somebody writes to them meanwhile: headers are
-  // copied first.
+  // Opens the bytes of a file in memory, which must outlive this object, like `name`, which
+  // replaces the path in messages. Headers are copied before they are checked, so writes to the
+  // memory by others cannot change a checked header.
   InputFile(std::span<const std::byte> memory, const std::filesystem::path& name);
 
-  // nullopt for a file.
+  // Returns nullopt for a file.
   const std::optional<std::span<const std::byte>>& memory() const noexcept { return memory_; }
   int fd() const noexcept { return fd_.get(); }
   const std::filesystem::path& path() const noexcept { return path_; }
   uint64_t bytes() const noexcept { return bytes_; }
   const FileHeader& header() const noexcept { return header_; }
-  // The header of a filter in the file, as DecodeHeaderAt.
+  // Returns the header of a filter in the file, decoded by DecodeHeaderAt.
   FileHeader ReadHeaderAt(uint64_t header_at) const;
-  // Where the filter is, or each of its layers, oldest first.
+  // Returns the position of the filter, or the positions of its layers, oldest first.
   std::span<const Extent> extents() const noexcept { return extents_; }
 
   // Fills `out` from the file at `offset`.
   void Read(std::span<std::byte> out, uint64_t offset) const;
 
-  // Reads all payloads piece by piece to where room(extent, begin, n) says, and verifies them and
-  // what is between them. Throws FormatError or Error(kIo).
+  // Reads all payloads piece by piece into the memory that room(extent, begin, n) returns, and
+  // verifies them and the bytes between them. Throws FormatError or Error(kIo).
   template <typename Room>
   void ReadPayloads(const Room& room) const;
 
-  // The same, to nowhere.
+  // Verifies all payloads without keeping them.
   void VerifyPayloads() const;
 
  private:
-  // Pieces in which payloads are read: one fits a second-level cache, so that copying and checking
-  // it cost one pass over memory. Whole pages.
+  // The size of the pieces in which payloads are read, a whole number of pages. A piece fits in a
+  // second-level cache, so that copying and checking it cost one pass over memory.
   static constexpr size_t kPieceBytes = 4 * kPageBytes;
 
   // Calls on_piece(piece, begin) for the pieces of a payload.
   template <typename Room, typename OnPiece>
   void ReadPayload(size_t i, const Room& room, const OnPiece& on_piece) const;
-  // By a checksum of each payload and one of all bytes that follow the header of the file.
+  // Verifies a checksum of each payload, and one of all bytes after the header of the file.
   template <typename Room>
   void ReadPayloads1(const Room& room) const;
-  // By pages; what is between payloads is vouched for by headers, which have been checked.
+  // Verifies pages. Bytes between payloads are covered by headers, which have been checked.
   template <typename Room>
   void ReadPayloads2(const Room& room) const;
 
-  // Reads what is between payloads, which is checked elsewhere: at most kMaxBetween bytes.
+  // Reads the bytes between payloads, at most kMaxBetween, which are checked elsewhere.
   static constexpr uint64_t kMaxBetween = 256;
   void ReadBetween(uint64_t begin, uint64_t end, Checksum& checksum) const;
   void CheckPadding(uint64_t begin, uint64_t end) const;
-  // The checksums of a payload's pages, which are those that its header vouches for.
+  // Returns the checksums of the pages of a payload, verified by the checksum in its header.
   std::vector<uint64_t> ReadPageTable(const Extent& extent) const;
   void CheckPages(const Extent& extent, std::span<const uint64_t> pages,
                   std::span<const std::byte> piece, uint64_t begin) const;
@@ -107,7 +107,7 @@ class InputFile {
   Descriptor fd_;
   uint64_t bytes_ = 0;
   FileHeader header_;
-  const FileKind* kind_ = nullptr;  // of the header
+  const FileKind* kind_ = nullptr;  // the kind in the header
   std::vector<Extent> extents_;
 };
 

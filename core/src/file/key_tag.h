@@ -1,4 +1,4 @@
-// The secret of a keyed hash, and how a file tells the right one from others without having it
+// The key tag, by which a file recognizes the right secret of a keyed hash without containing it
 // (core/FORMAT.md, "Secrets").
 #ifndef TAMIS_CORE_SRC_FILE_KEY_TAG_H_
 #define TAMIS_CORE_SRC_FILE_KEY_TAG_H_
@@ -13,11 +13,11 @@
 
 namespace tamis::detail {
 
-// Of a keyed hash; zeros for all others.
+// Returns the tag of a keyed hash, or zeros for other hashes.
 std::array<uint64_t, 2> KeyTag(const HashSpec& hash) noexcept;
 
-// The hash of a file, with the secret that is in it or that is given. Throws Error(kSecret), as
-// LoadOptions says; `path` is for the message only.
+// Returns the hash of a file, with the secret in the file or the `given` one. Throws Error(kSecret)
+// as documented for LoadOptions; `path` is only for the message.
 HashSpec HashOf(const FileHeader& header, const std::optional<HashSecret>& given,
                 const std::filesystem::path& path);
 

@@ -1,4 +1,4 @@
-// Filters that are mapped from files which nobody has verified.
+// Filters that are mapped from unverified files.
 #ifndef TAMIS_CORE_SRC_FILE_MAPPED_FROM_H_
 #define TAMIS_CORE_SRC_FILE_MAPPED_FROM_H_
 
@@ -14,12 +14,13 @@ struct MappedFrom {
   Extent extent;
 };
 
-// Has `storage`, which is the payload of `extent` in a mapping of the whole file, verified before
-// anything is made of it.
+// Marks `storage`, which is the payload of `extent` in a mapping of the whole file, as unverified.
+// RequireIntact then verifies it before a copy or another file is made from it.
 void SetUnverified(Storage& storage, const Extent& extent, const std::filesystem::path& path);
 
-// Throws FormatError unless what is mapped has the checksums of its file: to be called before it is
-// copied into what would be saved with new ones. Reads all of it, unless it has been verified.
+// Throws FormatError unless the mapped bytes have the checksums of their file. Must be called
+// before they are copied, since the copy would be saved with new checksums. Reads all bytes, unless
+// they have been verified before.
 void RequireIntact(const Storage& storage);
 
 }  // namespace tamis::detail

@@ -1,5 +1,5 @@
-// The checksums of a payload by pages (core/FORMAT.md, "Pages"): each page can be verified by
-// itself, and damage has an address.
+// The checksums of the pages of a payload (core/FORMAT.md, "Pages"). Each page can be verified
+// alone, and damage can be located.
 #ifndef TAMIS_CORE_SRC_FILE_PAGE_TABLE_H_
 #define TAMIS_CORE_SRC_FILE_PAGE_TABLE_H_
 
@@ -22,13 +22,14 @@ constexpr uint64_t PageTableBytes(uint64_t payload_bytes) {
   return NumPages(payload_bytes) * sizeof(uint64_t);
 }
 
-// XXH3-64 of each page, the last of which may be shorter.
+// Returns the XXH3-64 of each page; the last page may be shorter.
 std::vector<uint64_t> PageTable(std::span<const std::byte> payload);
 
-// XXH3-128 of the table: low half, high half.
+// Returns the XXH3-128 of the table: low half, high half.
 std::array<uint64_t, 2> TableChecksum(std::span<const uint64_t> table) noexcept;
 
-// The first page of `bytes`, which begin with one, that `table` says to be another.
+// Returns the first page of `bytes` that does not match its checksum in `table`. `bytes` must begin
+// with a page.
 std::optional<size_t> FindDamage(std::span<const std::byte> bytes,
                                  std::span<const uint64_t> table) noexcept;
 

@@ -21,7 +21,7 @@ namespace tamis::detail {
               path.string() + ": cannot " + action + ": " + std::generic_category().message(error));
 }
 
-// Calls until not interrupted by a signal; returns what the call returned.
+// Repeats the call until no signal interrupts it. Returns the result of the last call.
 template <typename Call>
 auto Retry(const Call& call) {
   auto result = call();
@@ -29,16 +29,16 @@ auto Retry(const Call& call) {
   return result;
 }
 
-// Waits until the file is on the disk. False, with errno, if that failed.
+// Waits until the file is on the disk. Returns false, with errno set, if that failed.
 inline bool Synchronize(int fd) {
 #ifdef F_FULLFSYNC
-  // Where fsync leaves data in the cache of the drive; not every file system has this.
+  // On these systems, fsync leaves data in the cache of the drive. Not every file system has this.
   if (fcntl(fd, F_FULLFSYNC) == 0) return true;
 #endif
   return Retry([&] { return fsync(fd); }) == 0;
 }
 
-// Owner of an open file, or of none (negative).
+// Owns an open file, or none if the descriptor is negative.
 class Descriptor {
  public:
   explicit Descriptor(int fd) noexcept : fd_(fd) {}
@@ -49,7 +49,7 @@ class Descriptor {
   }
 
   int get() const noexcept { return fd_; }
-  // Gives up what it owns.
+  // Gives up ownership without closing.
   void Release() noexcept { fd_ = -1; }
 
  private:

@@ -11,14 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxLinks = 40;  // as many as Linux follows
+constexpr int kMaxLinks = 40;  // the same number as in Linux
 constexpr int kMaxTries = 100;
 
 [[noreturn]] void Refuse(const fs::path& path, const std::string& why) {
   throw Error(ErrorCode::kIo, path.string() + ": cannot write: " + why);
 }
 
-// What is at `path`, with links followed by the system: it has rules about whose it follows.
+// Returns the status of the file at `path`. The system follows links, since it has rules about
+// which links may be followed.
 std::optional<struct stat> StatusOf(const fs::path& path) {
   if (!path.has_filename()) ThrowIoError(path, "write", path.empty() ? ENOENT : EISDIR);
   struct stat status;
@@ -31,7 +32,8 @@ std::optional<struct stat> StatusOf(const fs::path& path) {
   return status;
 }
 
-// The name that the links end at, or nothing if it is not of what the system found there, `found`.
+// Returns the name at which the links end, or nothing if it is not the name of `found`, the file
+// that the system found there.
 std::optional<fs::path> FollowLinks(const fs::path& path, const std::optional<struct stat>& found) {
   fs::path target = path;
   struct stat status;
@@ -54,7 +56,7 @@ std::optional<fs::path> FollowLinks(const fs::path& path, const std::optional<st
 }
 
 fs::path TargetOf(const fs::path& path) {
-  // Somebody else may save a file there between the two looks at it.
+  // Another program may save a file there between the two looks at it.
   for (int i = 0; i < kMaxTries; ++i) {
     if (const std::optional<fs::path> target = FollowLinks(path, StatusOf(path))) return *target;
   }
@@ -62,7 +64,7 @@ fs::path TargetOf(const fs::path& path) {
 }
 
 bool IsReadOnly(const fs::path& path, const struct stat& status) {
-  // Root may write whatever the mode is, and had no reason to ask for this one.
+  // Root may write whatever the mode is. So a mode without write permission was set on purpose.
   if ((status.st_mode & 0222) == 0) return true;
   return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 &&
          (errno == EACCES || errno == EPERM);
@@ -92,8 +94,8 @@ int OpenDirectory(const fs::path& path, bool& readable) {
 mode_t KeptMode(mode_t mode, bool same_owner, bool same_group) {
   const mode_t owner = (mode >> 6) & 7;
   mode_t group = (mode >> 3) & 7, other = mode & 7;
-  if (!same_group) group = other = group & other;  // some were of the one class, some of the other
-  if (!same_owner) {                               // the old one is now of either
+  if (!same_group) group = other = group & other;  // members of one class are now in the other
+  if (!same_owner) {                               // the old owner is now in one of the two
     group &= owner;
     other &= owner;
   }
@@ -136,7 +138,7 @@ void SaveTarget::KeepPermissions(int fd) const {
     }
   }
   mode_t mode = KeptMode(old_->st_mode, same_owner, same_group);
-  // With a list, the bits of the group bound what others have by it.
+  // With an access list, the bits of the group limit the permissions that the list gives to others.
   if (!KeepAccessList(fd, same_owner && same_group)) mode &= 0700;
   if (fchmod(fd, mode) != 0) ThrowIoError(path_, "give its permissions to what replaces it");
 }
@@ -146,7 +148,7 @@ bool SaveTarget::KeepAccessList([[maybe_unused]] int fd,
 #ifdef __linux__
   constexpr char kList[] = "system.posix_acl_access";
   const ssize_t bytes = getxattr(path_.c_str(), kList, nullptr, 0);
-  if (bytes < 0) {  // none: nor may there be the one that the directory gave
+  if (bytes < 0) {  // no list; the one that the directory gave must be removed
     return fremovexattr(fd, kList) == 0 || errno == ENODATA || errno == EOPNOTSUPP ||
            errno == ENOSYS;
   }
@@ -161,10 +163,10 @@ bool SaveTarget::KeepAccessList([[maybe_unused]] int fd,
 
 bool SaveTarget::SynchronizeDirectory([[maybe_unused]] int fd) const {
 #ifdef __linux__
-  // One that cannot be read cannot be synchronized alone.
+  // A directory that cannot be read cannot be synchronized alone.
   if (!directory_readable_) return syncfs(fd) == 0;
 #endif
-  // Some file systems cannot and need not.
+  // Some file systems cannot synchronize directories, and need not.
   return Synchronize(directory()) || errno == EINVAL || errno == ENOTSUP;
 }
 

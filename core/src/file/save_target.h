@@ -1,4 +1,4 @@
-// Where a file is to be saved, and what of an older one there it keeps.
+// The place where a file is saved, and the properties of an older file there that are kept.
 #ifndef TAMIS_CORE_SRC_FILE_SAVE_TARGET_H_
 #define TAMIS_CORE_SRC_FILE_SAVE_TARGET_H_
 
@@ -13,35 +13,36 @@
 
 namespace tamis::detail {
 
-// The permissions of a file that takes the place of one with these. Owner and group may be others
-// than those of the old file: then no user may do with the new one what the old one denied, but for
-// its owner. The bits past the permissions are dropped, as they are by writing into a file.
+// Returns the permissions of a file that replaces a file of mode `mode`. If its owner or group
+// differs from those of the old file, no user except the new owner gets permissions that the old
+// file denied. Bits other than permissions are dropped, as writing into a file drops them.
 mode_t KeptMode(mode_t mode, bool same_owner, bool same_group);
 
 class SaveTarget {
  public:
-  // Follows links, also to a file that is yet to be made, and opens the directory. Throws
-  // Error(kIo) where there is something other than a regular file: a rename would take the place of
-  // /dev/null, too. And where there is a file that is not to be written, unless
-  // options.replace_read_only.
+  // Follows links, also to a file that does not exist yet, and opens the directory. Throws
+  // Error(kIo) in these cases:
+  // - The path names something other than a regular file: a rename would replace even /dev/null.
+  // - The path names a read-only file, unless options.replace_read_only is set.
   SaveTarget(const std::filesystem::path& path, const SaveOptions& options);
 
-  // With no link at its end.
+  // Returns the path, which does not end in a link.
   const std::filesystem::path& path() const noexcept { return path_; }
   std::string name() const { return path_.filename(); }
   int directory() const noexcept { return directory_.get(); }
 
-  // Throws Error(kIo) unless files can be made in the directory.
+  // Throws Error(kIo) unless the process can make files in the directory.
   void RequireDirectoryWritable() const;
 
-  // Of a file that is made to go there: nobody else's until it has its permissions. Where there was
-  // none, umask and the default access list of the directory decide, as for any new file.
+  // Returns the mode in which to make the new file. If it replaces a file, nobody else has access
+  // until it has its permissions. Otherwise umask and the default access list of the directory
+  // decide, as for any new file.
   mode_t mode_of_new_file() const noexcept { return old_ ? 0600 : 0666; }
-  // Gives a file what the old one had of owner, group, mode and access list, if there was one.
+  // Gives the new file the owner, group, mode and access list of the old file, if there was one.
   void KeepPermissions(int fd) const;
 
-  // Waits until the directory is on the disk, to which `fd` was moved. False, with errno, if that
-  // failed.
+  // Waits until the directory, into which `fd` was moved, is on the disk. Returns false, with errno
+  // set, if that failed.
   bool SynchronizeDirectory(int fd) const;
 
  private:

@@ -14,12 +14,12 @@
 namespace tamis {
 namespace detail {
 
-// The name of a temporary file, for a signal handler to read.
+// The name of a temporary file, in a form that a signal handler can read.
 class PendingName {
  public:
-  // Returns nullptr if there are too many of them, and for one that is too long.
+  // Returns nullptr if there are too many names, or if the name is too long.
   static PendingName* Add(int directory, const std::string& name) noexcept;
-  // Only calls what a signal handler may.
+  // Only calls functions that a signal handler may call.
   static void RemoveAllFiles() noexcept;
   void Drop() noexcept {
     directory_.store(kNone);
@@ -31,8 +31,8 @@ class PendingName {
   static PendingName all_[16];
 
   std::atomic<bool> taken_ = false;
-  std::atomic<int> directory_ = kNone;  // all else is complete if there is one
-  pid_t process_ = 0;                   // a child of fork has no part in files of its parent
+  std::atomic<int> directory_ = kNone;  // if set, all other fields are complete
+  pid_t process_ = 0;                   // a child of fork must not remove files of its parent
   char name_[64] = {};
 };
 
@@ -85,7 +85,7 @@ void TemporaryFile::Write(std::span<const std::byte> bytes) {
     const size_t wanted = std::min(bytes.size(), kMaxWrite);
     const ssize_t n = Retry([&] { return write(fd(), bytes.data(), wanted); });
     if (n < 0) ThrowIoError(target_.path(), "write");
-    if (n == 0) ThrowIoError(target_.path(), "write", EIO);  // it would go on for ever
+    if (n == 0) ThrowIoError(target_.path(), "write", EIO);  // the loop would never end
     bytes = bytes.subspan(static_cast<size_t>(n));
   }
 }
@@ -108,7 +108,7 @@ int TemporaryFile::Create([[maybe_unused]] Name name) {
   return CreateNamed();
 }
 
-// Not mkostemp, whose files are private to the user.
+// Does not use mkostemp, which makes files that only the user can access.
 int TemporaryFile::CreateNamed() {
   return WithNewName([&] {
     return openat(target_.directory(), name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -131,8 +131,8 @@ void TemporaryFile::BecomeNewTarget() {
   const fs::path target = target_.name();
   const char* const to = target.c_str();
   // A link never replaces a file. Some file systems have no links, but can rename without
-  // replacing. Where neither works, another program may make the file between the check and the
-  // renaming.
+  // replacing. If neither works, another program may make the file between the check and the
+  // rename.
   int result = linkat(directory, from, directory, to, 0);
   if (result == 0) unlinkat(directory, from, 0);
 #ifdef RENAME_NOREPLACE
@@ -163,8 +163,8 @@ void TemporaryFile::ReplaceTarget() {
   Forget();
 }
 
-// Acts with a name that no other file has. It does not contain that of the target, which may be as
-// long as names can be.
+// Calls `act` with a name that no other file has. The name does not contain the name of the target,
+// which may have the maximum length.
 template <typename Act>
 int TemporaryFile::WithNewName(const Act& act) {
   int result = -1;

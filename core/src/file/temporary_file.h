@@ -1,4 +1,4 @@
-// A new file beside the one that it is to replace.
+// A new file beside the file that it will replace.
 #ifndef TAMIS_CORE_SRC_FILE_TEMPORARY_FILE_H_
 #define TAMIS_CORE_SRC_FILE_TEMPORARY_FILE_H_
 
@@ -17,7 +17,7 @@ class PendingName;
 // Removed on destruction unless it has been given its final name.
 class TemporaryFile {
  public:
-  // kLater: where there are files without names, one of these, of which nothing remains when the
+  // kLater makes a file without a name if the system has such files. Nothing remains of it if the
   // process is killed. It can only be named through /proc.
   enum class Name { kLater, kNow };
 
@@ -28,13 +28,14 @@ class TemporaryFile {
 
   int fd() const noexcept { return fd_.get(); }
   void Write(std::span<const std::byte> bytes);
-  // Under which this process can open the file to read it, whether or not it has a name.
+  // Returns a path at which this process can open the file to read it, with or without a name.
   std::filesystem::path readable_path() const;
-  // Gives the file a name if it has none. False if the system refuses.
+  // Gives the file a name if it has none. Returns false if the system refuses.
   bool GiveName();
-  // Both only of a file that has a name.
+  // Replaces the target. The file must have a name.
   void ReplaceTarget();
-  // Throws Error(kBusy), and leaves the target alone, if there is one.
+  // Becomes the target, which must not exist: otherwise throws Error(kBusy) and leaves it alone.
+  // The file must have a name.
   void BecomeNewTarget();
 
  private:
@@ -45,7 +46,7 @@ class TemporaryFile {
   void Forget() noexcept;
 
   const SaveTarget& target_;
-  std::string name_;  // empty: the file has none yet
+  std::string name_;  // empty if the file has no name yet
   PendingName* pending_ = nullptr;
   Descriptor fd_;
 };
