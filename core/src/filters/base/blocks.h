@@ -1,4 +1,4 @@
-// What the kinds of filters that are a number of blocks have in common.
+// Code shared by the filter kinds that consist of blocks.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_BLOCKS_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_BLOCKS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::detail {
 
-// For a row of the table of kinds: check_geometry and shape.
+// Functions for the row of a kind: check_geometry and shape.
 template <uint64_t kMaxBlocks, uint64_t kBlockBytes>
 uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check) {
   check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, kMaxBlocks);

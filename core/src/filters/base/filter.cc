@@ -94,8 +94,8 @@ FilterBase::FilterBase(const FileHeader& header, Storage storage, const Backend*
   has_secret_ = header.has_secret;
 }
 
-// What was moved from is an empty filter of the one line that its storage then is; the shape that
-// goes with that is the business of each kind.
+// A moved-from filter is an empty filter of one cache line, which its storage then points at. Each
+// kind sets the geometry that fits this.
 FilterBase::FilterBase(FilterBase&& other) noexcept
     : Filter(std::move(other)),
       capacity_(std::exchange(other.capacity_, 1)),

@@ -1,4 +1,4 @@
-// What other rooms of the library may do with a filter that users may not.
+// Access to functions of Filter that are not public, for the library itself.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_FILTER_ACCESS_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_FILTER_ACCESS_H_
 
@@ -15,8 +15,8 @@
 namespace tamis::detail {
 
 struct FilterAccess {
-  // Equal for the same filter, wherever it was moved, as long as nothing changes it; never equal
-  // for one that is shared.
+  // Two versions are equal if they are of the same filter, even if it was moved, and nothing has
+  // changed it in between. The version of a shared filter is never equal to another one.
   struct Version {
     uint64_t identity;
     uint64_t changes;
@@ -29,16 +29,17 @@ struct FilterAccess {
     return {base.shared_ ? FilterBase::NewIdentity() : base.identity_, base.changes_,
             base.inserted_};
   }
-  // Of a filter whose contents others change without its functions.
+  // Marks a filter whose contents others change without its functions.
   static void SetShared(Filter& filter, bool shared) noexcept { Base(filter).shared_ = shared; }
   static bool IsShared(const Filter& filter) noexcept { return Base(filter).shared_; }
 
   static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
 
-  // Before the contents are copied elsewhere: throws FormatError if they are damaged.
+  // Throws FormatError if the contents are damaged. Must be called before they are copied
+  // elsewhere.
   static void RequireIntact(const Filter& filter) { Base(filter).RequireIntact(); }
 
-  // A filter of class F out of what was read of it, as the private constructor of F takes it.
+  // Makes a filter of class F by its private constructor, from the parts of a file.
   template <typename F, typename... Arguments>
   static F Make(Arguments&&... arguments) {
     return F(std::forward<Arguments>(arguments)...);
@@ -50,7 +51,7 @@ struct FilterAccess {
     return Base(filter).FileBytes(options);
   }
 
-  // Throws Error(kReadOnly).
+  // Throws Error(kReadOnly) if the filter is read-only.
   static void RequireWritable(const Filter& filter) { Base(filter).RequireWritable(); }
   static std::span<std::byte> WritablePayload(Filter& filter);
   static void SetInserted(Filter& filter, uint64_t inserted) noexcept {
@@ -61,7 +62,7 @@ struct FilterAccess {
     Base(filter).key_types_.Add(types);
   }
 
-  // Of the filter, if lookups can be ordered by region.
+  // Returns the regions of the filter, if lookups can be ordered by region.
   static std::optional<RegionTarget> RegionsOf(const Filter& filter) noexcept {
     const uint64_t blocks = Base(filter).ordered_blocks();
     if (blocks == 0) return std::nullopt;
@@ -72,25 +73,25 @@ struct FilterAccess {
                     uint64_t* bits) noexcept {
     Base(filter).Probe(kernels, batch, bits);
   }
-  // As QueryBits.
+  // Does the same as QueryBits.
   static void Query(const Filter& filter, const Kernels& kernels, const Keys& keys,
                     uint64_t* bits) noexcept;
-  // For a filter that is part of another: counts the keys, too.
+  // Changes a filter that is part of another one. Also updates its number of keys.
   static size_t ChangeBatch(ChangeableFilter& filter, Change change, const Kernels& kernels,
                             const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept;
 
-  // A whole call, as ChangeByAll has it. Returns how many keys changed the filter. Throws
+  // Carries out a whole call by ChangeByAll. Returns how many keys changed the filter. Throws
   // Error(kReadOnly).
   static uint64_t ChangeFrom(ChangeableFilter& filter, Change change, const Kernels& kernels,
                              uint64_t n, const BatchSource& source, bool partitioned,
                              Workers& workers, uint64_t slice_keys, Outcomes outcomes);
-  // The same for keys that are there, on the calling thread, with the filter's own backend and in
-  // the way that the default figures favour.
+  // The same for keys in memory, on the calling thread and with the backend of the filter. Takes
+  // the route that is faster by the figures of a typical machine.
   static size_t ChangeKeys(ChangeableFilter& filter, Change change, const Keys& keys,
                            const ChangeOutputs& outputs);
 
  private:
-  // Every filter derives from it: Filter has no other friend.
+  // These casts are safe: every filter derives from FilterBase, since Filter has no other friend.
   static FilterBase& Base(Filter& filter) noexcept { return static_cast<FilterBase&>(filter); }
   static const FilterBase& Base(const Filter& filter) noexcept {
     return static_cast<const FilterBase&>(filter);

@@ -10,7 +10,7 @@
 namespace tamis::detail {
 namespace {
 
-// Of one process: a child of fork makes one of its own, as it may never get the lock of this.
+// The observers of one process. A child of fork makes its own, since it may never get this lock.
 struct Observers {
   explicit Observers(Observers* before) : of_parent(before) {}
 
@@ -21,10 +21,10 @@ struct Observers {
   std::vector<FilterObserver*> list;
 };
 
-// Never destroyed: filters of static lifetime may go after it would be.
+// Never destroyed, since filters of static lifetime may be destroyed later.
 constinit std::atomic<Observers*> kept_observers = nullptr;
 
-// nullptr: this process has none.
+// Returns nullptr if this process has not added an observer.
 Observers* Known() noexcept {
   Observers* const known = kept_observers.load(std::memory_order_acquire);
   return known != nullptr && known->mark.IsOfThisProcess() ? known : nullptr;
@@ -59,8 +59,8 @@ void RemoveFilterObserver(FilterObserver& observer) noexcept {
 }
 
 void TellFilterObservers(uint64_t identity) noexcept {
-  // An observer with a copy of this filter was added before the filter was destroyed: the threads
-  // order the two.
+  // If an observer has a copy of this filter, it was added before the filter was destroyed, and the
+  // threads have already synchronized the two.
   Observers* const known = kept_observers.load(std::memory_order_acquire);
   if (known == nullptr || known->number.load(std::memory_order_relaxed) == 0) return;
   if (!known->mark.IsOfThisProcess()) return;

@@ -1,4 +1,4 @@
-// Tells those who keep copies of filters elsewhere when a filter is gone.
+// Informs observers, which keep copies of filters elsewhere, when a filter ceases to exist.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_FILTER_OBSERVERS_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_FILTER_OBSERVERS_H_
 
@@ -8,20 +8,21 @@ namespace tamis::detail {
 
 class FilterObserver {
  public:
-  // No filter has this identity (FilterAccess::Version) any more: the last one was destroyed, or
-  // another was moved into it. Called by the thread that does so, for filters that the observer
-  // has never heard of, too. Must not destroy filters, nor add or remove observers.
+  // Called when no filter has this identity (FilterAccess::Version) any more, because its filter
+  // was destroyed or another one was moved into it. Runs on the thread that does so. Also called
+  // for filters that the observer does not know. Must not destroy filters, nor add or remove
+  // observers.
   virtual void Gone(uint64_t identity) noexcept = 0;
 
  protected:
   ~FilterObserver() = default;
 };
 
-// Thread-safe. An observer that a child of fork got with the rest is told nothing there.
+// Thread-safe. A child of fork does not call the observers of its parent.
 void AddFilterObserver(FilterObserver& observer);
-// Waits for calls of Gone that are under way.
+// Waits for running calls of Gone.
 void RemoveFilterObserver(FilterObserver& observer) noexcept;
-// Costs next to nothing where there are no observers.
+// Costs next to nothing if there are no observers.
 void TellFilterObservers(uint64_t identity) noexcept;
 
 }  // namespace tamis::detail

@@ -1,4 +1,4 @@
-// A kind of filter as a value: all that the rooms above, and files, have to know of it.
+// A filter kind as a value, with everything that files and other parts of the library need of it.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_
 
@@ -18,13 +18,13 @@
 
 namespace tamis::detail {
 
-// What operations cost in relation to those of the filters that a calibration measures.
+// The costs of operations, relative to the filters that a calibration measures.
 struct RelativeCost {
   double contains = 1;
   double insert = 1;
 };
 
-// What is known of a lookup in a filter before there is one.
+// The facts about a lookup that are known before a filter exists.
 struct LookupFacts {
   double cache_lines = 1;  // see PlanCandidate
   RelativeCost cost = {};
@@ -37,16 +37,16 @@ struct TypicalCosts {
 };
 
 struct KindCalibration {
-  // The kind whose figures stand for those of this one: its own, if it is measured.
+  // The kind whose figures are used for this one. It is this kind if it is measured.
   FilterKind costs_as;
   // Larger filters are not measured.
   uint64_t max_bytes = ~uint64_t{0};
-  // Insertion is measured until the filter is full, from an empty one each time.
+  // Insertion is measured until the filter is full, from an empty filter each time.
   bool until_full = false;
-  // Makes the filter as full as lookups want it where that is more than what is inserted for
-  // measuring, of which there are `keys`; nullptr where it makes no difference.
+  // Fills the filter as far as lookups require, if the `keys` keys that are inserted for measuring
+  // are not enough. nullptr if that makes no difference.
   void (*fill)(ChangeableFilter& filter, uint64_t keys) = nullptr;
-  bool on_device = false;  // GPUs take filters of this kind
+  bool on_device = false;  // whether GPUs can take filters of this kind
   TypicalCosts typical = {};
 };
 
@@ -54,37 +54,38 @@ struct Kind {
   FilterKindInfo info;
   FileKind file;
 
-  // For the class of the filter; of a file of this kind. A kind that has layers has neither `make`
-  // nor `build`. A static kind has `build`, all others have `make`.
+  // Functions of the filter class; `load` and `map` require a file of this kind. A kind with layers
+  // has neither `make` nor `build`. A static kind has `build`, all others have `make`.
   AnyFilter (*make)(const FilterOptions& options) = nullptr;
   AnyFilter (*build)(const RepeatableSource& source, const FilterOptions& options,
                      Workers& workers) = nullptr;
   AnyFilter (*load)(const InputFile& file, const LoadOptions& options);
   AnyFilter (*map)(const InputFile& file, const MapOptions& options);
   AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
-  // Where info.no_merge is nullptr: merges two of this kind, and tells the size of one in words.
+  // `merge` and `shape` are set if info.no_merge is nullptr. `merge` merges two filters of this
+  // kind. `shape` returns the size of a filter in words.
   void (*merge)(Filter& filter, const Filter& other) = nullptr;
   // nullptr if filters of this kind cannot be intersected.
   void (*intersect)(Filter& filter, const Filter& other) = nullptr;
   std::string (*shape)(const FileHeader& header) = nullptr;
 
-  // As FilterBytes and FilterFpr; nullptr if there is no one size.
+  // Like FilterBytes and FilterFpr. nullptr for kinds that have layers, whose size is not fixed.
   uint64_t (*bytes_for)(uint64_t capacity, double fpr) = nullptr;
   double (*fpr_of_bytes)(double keys, uint64_t bytes) = nullptr;
-  // With `header.capacity` keys; nullptr for kinds that have layers.
+  // Returns the rate with `header.capacity` keys. nullptr for kinds that have layers.
   double (*fpr_when_full)(const FileHeader& header) = nullptr;
-  // The same as versions before 1.0 computed it. nullptr: as it is now.
+  // The same, as versions before 1.0 computed it. nullptr if this has not changed.
   double (*old_fpr_when_full)(const FileHeader& header) = nullptr;
 
-  // Of a filter of so many bytes for so many keys.
+  // Returns the facts about a filter of `bytes` bytes with `keys` keys.
   LookupFacts (*lookup_facts)(uint64_t bytes, uint64_t keys) = nullptr;
-  // Of one that is there; nullptr if all cost the same.
+  // Returns the costs of an existing filter. nullptr if all filters of the kind cost the same.
   RelativeCost (*relative_cost)(const FileHeader& header) = nullptr;
 
   KindCalibration calibration;
 };
 
-// The functions of a row that are the same for every class of filters.
+// Functions of a row that are the same for every filter class.
 template <typename F>
 AnyFilter MakeAs(const FilterOptions& options) {
   return F(options);
@@ -118,13 +119,13 @@ void IntersectAs(Filter& filter, const Filter& other) {
 
 // These functions read the table of kinds and are defined beside it, in registry/kinds.cc.
 
-// The false-positive rate with `header.capacity` keys, for a kind without layers.
+// Returns the false-positive rate with `header.capacity` keys, for a kind without layers.
 double FprAtCapacity(const FileHeader& header);
-// By Kind::old_fpr_when_full.
+// The same by Kind::old_fpr_when_full.
 double OldFprAtCapacity(const FileHeader& header);
 
-// Whether ordering `keys` insertions by region is expected to beat writing them straight into a
-// filter of `filter_bytes` bytes, on one thread of a typical machine.
+// Returns whether ordering `keys` insertions by region is expected to be faster than writing them
+// directly into a filter of `filter_bytes` bytes, on one thread of a typical machine.
 bool PartitioningPays(FilterKind kind, std::string_view backend, uint64_t filter_bytes,
                       uint64_t keys) noexcept;
 

@@ -16,7 +16,7 @@ namespace tamis {
 namespace sb = split_block;
 
 void detail::CheckFpr(double fpr) {
-  if (fpr >= kMinFpr && fpr <= kMaxFpr) return;  // false for NaN, too
+  if (fpr >= kMinFpr && fpr <= kMaxFpr) return;  // also false for NaN
   std::ostringstream message;
   message << "false-positive rate " << fpr << " is out of range [" << kMinFpr << ", " << kMaxFpr
           << "]";
@@ -31,10 +31,11 @@ double detail::FprOrDefault(const FilterOptions& options) {
 
 namespace {
 
-// The probability that an absent key passes a block of eight words, in each of which each of `keys`
-// keys took one slot. `log_free` is ln(1 - 1/s) for s slots in a word. The slots follow from 32
-// bits of the hash, so it also passes if one of the keys has the same, with a probability of
-// `same_slots` each. Sizing a filter calls this some thousand times: it has no std::pow.
+// Returns the probability that an absent key passes a block of eight words, if each of `keys` keys
+// took one slot in each word. `log_free` is ln(1 - 1/s) for s slots in a word. The slots depend on
+// 32 bits of the hash. So the key also passes if another key has the same bits, with a probability
+// of `same_slots` for each key. Does not use std::pow, since sizing a filter calls this some
+// thousand times.
 double PassesBlock(double keys, double log_free, double same_slots) {
   static_assert(sb::kWords == 8 && counting::kWords == 8);
   const double of_word = -std::expm1(keys * log_free);
@@ -45,12 +46,12 @@ double PassesBlock(double keys, double log_free, double same_slots) {
 
 constexpr double kSplitBlockSlots = 32;
 
-// With more keys than this in a block every slot is taken but for a chance below 1e-17.
+// With more keys than this in a block, every slot is taken, except with a probability below 1e-17.
 constexpr double kFullLoad = 1300;
 
-// The mean of passes(i) over the number of keys i in a block. `ratio(i)` is the probability of i +
-// 1 keys divided by that of i. Adds outwards from `mode`, the most likely number, until nothing is
-// left to add.
+// Returns the mean of passes(i) over the number i of keys in a block. ratio(i) must be the
+// probability of i + 1 keys divided by the probability of i keys. Adds terms outwards from `mode`,
+// the most likely number, until they are negligible.
 template <typename Ratio, typename Passes>
 double MeanOverLoads(double mode, const Ratio& ratio, const Passes& passes) {
   constexpr double kNegligible = 1e-25;
@@ -71,7 +72,7 @@ double MeanOverLoads(double mode, const Ratio& ratio, const Passes& passes) {
   return sum / weights;
 }
 
-// `keys` is whole.
+// `keys` must be a whole number.
 double BlockedFprOfWhole(double keys, double blocks, double slots) {
   constexpr double kSameSlots = 0x1p-32;
   if (!(keys > 0)) return 0;
@@ -93,8 +94,8 @@ double BlockedFpr(double keys, uint64_t num_blocks, double slots) {
 
 using Fpr = double (*)(double keys, uint64_t num_blocks);
 
-// The fewest blocks that hold `capacity` keys at the rate asked for. Both blocked kinds have at
-// most sb::kMaxBlocks.
+// Returns the smallest number of blocks that hold `capacity` keys at the rate `fpr`. Both blocked
+// kinds have at most sb::kMaxBlocks blocks.
 uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t capacity,
                       double fpr) {
   detail::CheckFpr(fpr);
@@ -117,7 +118,7 @@ uint64_t MostKeys(Fpr rate, uint64_t num_blocks, double fpr) {
     throw Error(ErrorCode::kInvalidArgument,
                 detail::StrCat(num_blocks, " blocks are out of range [1, ", sb::kMaxBlocks, "]"));
   }
-  // 1024 keys a block leave hardly a slot free: more than any rate allowed.
+  // With 1024 keys per block hardly a slot is free, and the rate is above any allowed one.
   return detail::LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
     return rate(static_cast<double>(keys), num_blocks) <= fpr;
   });
@@ -152,7 +153,7 @@ uint64_t BankBlocks(uint64_t num_blocks) {
     throw Error(ErrorCode::kInvalidArgument,
                 detail::StrCat(num_blocks, " blocks are out of range [1, ", sb::kMaxBlocks, "]"));
   }
-  constexpr int kDigits = 3;  // the highest bits, all others are 0
+  constexpr int kDigits = 3;  // the highest bits; all others become 0
   const int zeros = std::max(static_cast<int>(std::bit_width(num_blocks)) - kDigits, 0);
   const uint64_t step = uint64_t{1} << zeros;
   return std::min((num_blocks + step - 1) / step * step, sb::kMaxBlocks);

@@ -1,4 +1,4 @@
-// What the sizing functions of all kinds share.
+// Code that the sizing functions of all kinds share.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_SIZING_CHECKS_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_SIZING_CHECKS_H_
 
@@ -11,15 +11,17 @@ namespace tamis::detail {
 // Throws Error(kInvalidArgument) unless fpr is in [kMinFpr, kMaxFpr].
 void CheckFpr(double fpr);
 
-// That of the options, checked also where bytes decide the size; kDefaultFpr where it is 0.
+// Returns the rate in the options, or kDefaultFpr if it is 0. Checks it even if bytes set the size.
 double FprOrDefault(const FilterOptions& options);
 
-// The rates by which versions before 1.0 sized filters. Keys never have all bits in common, and the
-// keys of a block are Poisson-distributed however few blocks there are. Kudu uses the first.
+// The rates by which versions before 1.0 sized filters. They assume that no two keys have all bits
+// in common, and that the keys of a block are Poisson-distributed even if there are few blocks.
+// Kudu uses the first.
 double PoissonSplitBlockFpr(double keys, uint64_t num_blocks);
 double OldBloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 
-// The last x in [low, high] for which holds(x), which is true at low and changes at most once.
+// Returns the last x in [low, high] for which holds(x) is true. holds(low) must be true, and
+// holds(x) must change at most once.
 template <typename Holds>
 uint64_t LastThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
   while (low < high) {
@@ -33,7 +35,8 @@ uint64_t LastThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
   return low;
 }
 
-// The first x in [low, high] for which holds(x), which is true at high and changes at most once.
+// Returns the first x in [low, high] for which holds(x) is true. holds(high) must be true, and
+// holds(x) must change at most once.
 template <typename Holds>
 uint64_t FirstThatHolds(uint64_t low, uint64_t high, const Holds& holds) {
   while (low < high) {

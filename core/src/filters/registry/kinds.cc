@@ -66,7 +66,7 @@ std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view ba
 
 bool PartitioningPays(FilterKind kind, std::string_view backend, uint64_t filter_bytes,
                       uint64_t keys) noexcept {
-  if (keys < kBatchKeys) return false;  // all that follows would count in calls of a few keys
+  if (keys < kBatchKeys) return false;  // saves small calls the cost of an estimate
   const Kind& row = KindOf(kind);
   if (!row.info.can.parallel_build) return false;
   const Cost cost = CostOfSize(TypicalCostsOf(row, backend), filter_bytes);
@@ -150,7 +150,7 @@ uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr) {
 
 double FilterFpr(FilterKind kind, double keys, uint64_t bytes) {
   const detail::Kind& found = RequireOneSize(kind);
-  if (!(keys >= 0 && keys < 0x1p64)) {  // true for NaN, too
+  if (!(keys >= 0 && keys < 0x1p64)) {  // also true for NaN
     std::ostringstream message;
     message << keys << " keys are out of range [0, 2^64)";
     throw Error(ErrorCode::kInvalidArgument, message.str());

@@ -1,4 +1,4 @@
-// The table of the kinds of filters.
+// The table of filter kinds.
 #ifndef TAMIS_CORE_SRC_FILTERS_REGISTRY_KINDS_H_
 #define TAMIS_CORE_SRC_FILTERS_REGISTRY_KINDS_H_
 
@@ -10,16 +10,16 @@
 
 namespace tamis::detail {
 
-// The fast default first.
+// Returns all kinds. The first one is the default, which is fast.
 std::span<const Kind* const> Kinds() noexcept;
 
-// nullptr if there is none of that number.
+// Returns nullptr for an unknown number.
 const Kind* FindKind(FilterKind kind) noexcept;
-// For a kind that is one, as those of filters and of headers that have passed their checks.
+// Requires a known kind, such as the kind of a filter or of a header that has passed its checks.
 const Kind& KindOf(FilterKind kind) noexcept;
 
-// The figures of a typical machine for filters of that kind on a backend: none if it is not
-// measured.
+// Returns the figures of a typical machine for filters of this kind on a backend. Empty if the kind
+// is not measured.
 std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view backend) noexcept;
 
 }  // namespace tamis::detail
