@@ -48,12 +48,12 @@ double FprWhenFull(const FileHeader& header) {
                   static_cast<uint32_t>(header.geometry[1]));
 }
 
-// The bits that a lookup in a full filter of `hashes` bits per key tests on average, if half of the
-// keys are in: all of them for those, and as half of the bits are set, 1 + 1/2 + 1/4 ... for the
-// others, up to the first that is missing.
+// Returns the average number of bits that a lookup tests in a full filter with `hashes` bits per
+// key, if half of the keys are in. A present key tests all of its bits. Half of all bits are set,
+// so an absent key tests 1 + 1/2 + 1/4 ... bits, up to the first one that is not set.
 double Reads(double hashes) { return 0.5 * hashes + 0.5 * 2 * (1 - std::exp2(-hashes)); }
 
-// In relation to the filters that are calibrated, those that kDefaultFpr makes.
+// Returns the costs relative to the calibrated filters, which kDefaultFpr gives 7 hashes per key.
 RelativeCost CostOf(double hashes) {
   constexpr double kCalibratedHashes = 7;
   return {Reads(hashes) / Reads(kCalibratedHashes), hashes / kCalibratedHashes};
@@ -70,8 +70,8 @@ LookupFacts Facts(uint64_t bytes, uint64_t keys) {
           .note = StrCat(hashes, " bits per key, each in a line of its own")};
 }
 
-// A lookup ends at the first bit that is missing, so half of them have to be set. Where the keys
-// that will be inserted do not do that they are set at random: inserting more would take seconds.
+// A lookup ends at the first bit that is not set, so half of the bits must be set. Large filters
+// get random bits, because inserting enough keys would take seconds.
 void Fill(ChangeableFilter& filter, uint64_t keys) {
   if (filter.capacity() < 16 * keys) {
     std::vector<uint64_t> numbers(std::min<uint64_t>(filter.capacity(), uint64_t{1} << 16));
@@ -93,8 +93,8 @@ void Fill(ChangeableFilter& filter, uint64_t keys) {
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// As those of split-block filters, for filters of 7 hashes per key, up to 256 MiB, while other
-// programs shared the memory.
+// Measured like the costs of split-block filters, for 7 hashes per key, up to 256 MiB, while other
+// programs used the memory as well.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {14.2, 11.7, 11.7}}, {kMiB, {15.8, 12.1, 12.1}},    {4 * kMiB, {23.4, 22.3, 22.3}},
     {16 * kMiB, {46.4, 61.2, 61.2}},  {64 * kMiB, {84.9, 113, 113}}, {256 * kMiB, {100, 120, 120}},

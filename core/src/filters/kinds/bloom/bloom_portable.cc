@@ -1,4 +1,4 @@
-// Classic filters in plain C++: the oracle for all other backends.
+// Classic filters in plain C++: the reference for all other backends.
 #include "core/src/backend/portable.h"
 #include "tamis/layout/bloom.h"
 

@@ -68,8 +68,8 @@ uint64_t BloomBits(uint64_t capacity, double fpr) {
             << BloomFpr(keys, bloom::kMaxBits, BloomHashes(bloom::kMaxBits, capacity));
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
-  // The first size that is enough by both terms. Beyond `most` it is by each of them for half the
-  // rate.
+  // Finds the first size whose rate is low enough. At `most`, each of the two terms of the rate is
+  // at most half the rate.
   const auto least = static_cast<uint64_t>(first);
   const double most = std::ceil(2 * first + std::sqrt(2 * keys / fpr) / bloom::kWordBits);
   const uint64_t words = detail::FirstThatHolds(

@@ -50,7 +50,7 @@ uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
                                : CountingCapacity(num_blocks, detail::FprOrDefault(options));
 }
 
-// The number of bits set in map(word) over all words.
+// Returns the number of bits set in map(word) over all words.
 template <typename Map>
 uint64_t PopCountOf(const Kernels& kernels, const uint64_t* words, uint64_t n, const Map& map) {
   constexpr size_t kChunk = 512;
@@ -64,8 +64,8 @@ uint64_t PopCountOf(const Kernels& kernels, const uint64_t* words, uint64_t n, c
   return sum;
 }
 
-// Calls change(hash) for the hashes of a batch in their order, and tell(i, whether it changed) for
-// value i. Returns how many it changed.
+// Calls change(hash) for the hashes of a batch in their order, and tell(i, changed) with its result
+// for value i. Returns how many calls changed the filter.
 template <typename ChangeHash, typename Tell>
 size_t ChangeInOrder(const Kernels& kernels, const uint64_t* words, uint64_t num_blocks,
                      const Batch& batch, const ChangeHash& change, const Tell& tell) {
@@ -232,7 +232,7 @@ std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const
     return std::make_unique<detail::AbsentWriter>(
         detail::AbsentWriter::Target{{bytes(), num_blocks_}, insert}, kernels, n, threads);
   }
-  // Which of two keys is refused depends on their order, which this writer does not keep.
+  // The order of two keys decides which one is refused, and this writer does not keep the order.
   if (change == Change::kErase) return nullptr;
   const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.counting.insert(words(), num_blocks_, hashes);

@@ -1,4 +1,4 @@
-// Counting filters in plain C++: the oracle for all other backends.
+// Counting filters in plain C++: the reference for all other backends.
 #include "core/src/backend/portable.h"
 #include "tamis/layout/counting.h"
 

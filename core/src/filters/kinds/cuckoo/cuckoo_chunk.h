@@ -1,5 +1,5 @@
-// Inserting and erasing fingerprints in the chunks of a cuckoo filter: the same code for all
-// backends, which differ only in the instructions that it is compiled to.
+// Inserts and erases fingerprints in the chunks of a cuckoo filter. The code is the same for all
+// backends, which only compile it to different instructions.
 #ifndef TAMIS_CORE_SRC_FILTERS_KINDS_CUCKOO_CUCKOO_CHUNK_H_
 #define TAMIS_CORE_SRC_FILTERS_KINDS_CUCKOO_CUCKOO_CHUNK_H_
 
@@ -13,20 +13,21 @@
 
 namespace tamis::detail {
 
-// How a chunk reads and writes buckets that nobody else uses meanwhile.
+// Reads and writes the buckets of a chunk that no other thread uses at the same time.
 template <int kBits>
 struct OwnBuckets {
   using Word = cuckoo::Word<kBits>;
 
   static Word Load(const Word& bucket) noexcept { return bucket; }
   static void Store(Word& bucket, Word word) noexcept { bucket = word; }
-  // Where others do: a fingerprint that may be that of a key has two copies, in these two buckets
-  // of its or twice in one, and one of them is about to go.
+  // If true, other threads read the buckets at the same time. Then Copied is called if a
+  // fingerprint that may be that of a key has two copies, in these two buckets or twice in one, and
+  // one of the copies is about to be removed.
   static constexpr bool kShared = false;
   void Copied(uint32_t, uint32_t) noexcept {}
 };
 
-// A view of `chunk_buckets` buckets, which it alone changes.
+// A view of `chunk_buckets` buckets, which nothing else changes at the same time.
 template <int kBits, typename Buckets = OwnBuckets<kBits>>
 class CuckooChunk {
  public:
@@ -35,13 +36,13 @@ class CuckooChunk {
   CuckooChunk(Word* buckets, uint32_t chunk_buckets, Buckets access = {})
       : buckets_(buckets), chunk_buckets_(chunk_buckets), access_(access) {}
 
-  // Inserts the fingerprint into its bucket or the alternate one, whichever has fewer. Where both
-  // are full it searches for the shortest way to make room, breadth first, and moves fingerprints
-  // only when it has found one: a failure changes nothing. The result depends on nothing but the
-  // table.
+  // Inserts the fingerprint into its bucket or the alternate one, whichever has fewer fingerprints.
+  // If both are full, searches breadth first for the shortest way to make room, and moves
+  // fingerprints only if it has found one. Returns false, with nothing changed, if it has not. The
+  // result depends only on the table.
   [[gnu::always_inline]] bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
-    // Without a branch, which would be mispredicted every other time.
+    // Chosen without a branch, which would be mispredicted every other time.
     const uint32_t choose_alternate =
         -static_cast<uint32_t>(NumUsed(Load(alternate)) < NumUsed(Load(bucket)));
     const uint32_t emptier = bucket ^ ((bucket ^ alternate) & choose_alternate);
@@ -57,7 +58,7 @@ class CuckooChunk {
   // Erases one copy of the fingerprint. Returns whether there was one.
   [[gnu::always_inline]] bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
     if constexpr (Buckets::kShared) {
-      // The copy that stays may be newer than the one that goes, which a key had been found by.
+      // A reader may have found a key by the copy that goes; the copy that stays may be newer.
       if (Copies(bucket, fingerprint) > 1) {
         access_.Copied(bucket, Alternate(bucket, fingerprint));
       }
@@ -65,7 +66,7 @@ class CuckooChunk {
     return EraseFrom(bucket, fingerprint) || EraseFrom(Alternate(bucket, fingerprint), fingerprint);
   }
 
-  // How often the two buckets have the fingerprint.
+  // Returns how often the two buckets contain the fingerprint.
   int Copies(uint32_t bucket, uint32_t fingerprint) const noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
     int copies = 0;
@@ -76,8 +77,8 @@ class CuckooChunk {
     return copies;
   }
 
-  // Always inlined: g++ takes a function that only prefetches for one without effects, and leaves
-  // calls of it out.
+  // Always inlined: g++ treats a function that only prefetches as one without effects, and drops
+  // calls of it.
   [[gnu::always_inline]] void Prefetch(uint32_t bucket, uint32_t fingerprint) const noexcept {
     __builtin_prefetch(buckets_ + bucket, 1);
     __builtin_prefetch(buckets_ + Alternate(bucket, fingerprint), 1);
@@ -90,21 +91,21 @@ class CuckooChunk {
 
  private:
   static constexpr int kSlots = cuckoo::Bucket<kBits>::kSlots;
-  // Buckets that a search looks into: with 1024 tables fill to 97.6% (4 slots) and 98.7% (5) before
-  // a search fails for the first time, with 4096 to 0.2% more, with 256 to 0.4% less.
+  // Limit of the buckets in a search. With 1024, tables fill to 97.6% (4 slots) and 98.7% (5 slots)
+  // before the first search fails; with 4096 to 0.2% more, with 256 to 0.4% less.
   static constexpr uint32_t kMaxNodes = 1024;
 
-  // A full bucket that the search has reached by moving the fingerprint in `slot` of its parent.
+  // A full bucket that the search reached by moving the fingerprint in `slot` of its parent.
   struct Node {
     uint16_t bucket;
-    uint16_t parent;  // index of a node; roots have their own
+    uint16_t parent;  // index of a node; a root is its own parent
     uint16_t slot;
   };
 
   uint32_t Alternate(uint32_t bucket, uint32_t fingerprint) const noexcept {
     return cuckoo::AlternateBucket(bucket, fingerprint, chunk_buckets_);
   }
-  // cuckoo::NumUsed, with the processor's instruction for the sum, which the header cannot use.
+  // Does the same as cuckoo::NumUsed, by a processor instruction that the header cannot use.
   static int NumUsed(Word word) noexcept {
     constexpr Word kHighs = cuckoo::Bucket<kBits>::kOnes << (kBits - 1);
     constexpr Word kRest = kHighs - cuckoo::Bucket<kBits>::kOnes;
@@ -137,12 +138,12 @@ class CuckooChunk {
   [[no_unique_address]] Buckets access_;
 };
 
-// A path visits no bucket twice: the search expands a bucket the first time it reaches it, so what
-// can be had through a second visit was found through the first.
+// No path visits a bucket twice. The search expands a bucket when it first reaches it, and so has
+// found every slot that a second visit could find.
 template <int kBits, typename Buckets>
 bool CuckooChunk<kBits, Buckets>::MakeRoom(uint32_t bucket, uint32_t alternate,
                                            uint32_t fingerprint) noexcept {
-  // Where both buckets have nothing else, a search would only go from the one to the other.
+  // If both buckets contain only this fingerprint, a search would only go back and forth.
   if (Copies(bucket, fingerprint) == 2 * kSlots) return false;
   Node nodes[kMaxNodes];
   uint32_t num_nodes = 0;
@@ -162,7 +163,8 @@ bool CuckooChunk<kBits, Buckets>::MakeRoom(uint32_t bucket, uint32_t alternate,
         }
         continue;
       }
-      // From the free slot back to a root, each fingerprint into the slot that the last one left.
+      // Goes from the free slot back to a root. Each fingerprint moves into the slot that the move
+      // before has freed.
       uint32_t free_bucket = to;
       int free_slot = LowestSlot(zeros);
       int moved_slot = slot;
@@ -181,13 +183,13 @@ bool CuckooChunk<kBits, Buckets>::MakeRoom(uint32_t bucket, uint32_t alternate,
   return false;
 }
 
-// Carries out kChange for n places (cuckoo::Pack), in their order: see CuckooKernels. If kOneChunk,
-// `buckets` are those of one chunk, and the chunk that a place names is not looked at; else they
-// are the whole table.
+// Applies kChange to n places (cuckoo::Pack), in their order: see CuckooKernels. If kOneChunk,
+// `buckets` is one chunk, and the chunk that a place names is ignored. Otherwise `buckets` is the
+// whole table.
 template <int kBits, bool kOneChunk, Change kChange>
 [[gnu::always_inline]] inline size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets,
                                                     uint64_t* places, size_t n) noexcept {
-  // In a chunk, which is in cache, prefetching costs more than it saves.
+  // A single chunk is in cache, where prefetching costs more than it saves.
   constexpr size_t kPrefetchAhead = 16;
   constexpr uint64_t kLowHalf = 0xFFFFFFFF;
   auto* const words = static_cast<cuckoo::Word<kBits>*>(buckets);

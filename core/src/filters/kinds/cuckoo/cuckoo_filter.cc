@@ -47,7 +47,7 @@ uint64_t CapacityFor(const FilterOptions& options, const cuckoo::Geometry& geome
                                "-bit fingerprints has room for ", most, " there"));
   }
   const uint64_t capacity = options.capacity != 0 ? options.capacity : most;
-  // CuckooCapacity is at least 1, whatever the rate.
+  // CuckooCapacity returns at least 1 for any rate, so the rate still has to be checked.
   const double fpr = CuckooFpr(kBits, static_cast<double>(capacity), geometry.buckets());
   if (options.fpr != 0 && fpr > options.fpr * (1 + 1e-9)) {
     std::ostringstream message;

@@ -27,7 +27,7 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
   return buckets * sizeof(cuckoo::Word<kBits>);
 }
 
-// As many fingerprints as keys inserted, and nothing in bits that no slot has.
+// Checks that the payload has a fingerprint for each inserted key, and zeros above the last slot.
 template <int kBits>
 class TableCheck final : public PayloadCheck {
  public:
@@ -60,7 +60,7 @@ class TableCheck final : public PayloadCheck {
   static constexpr uint64_t kNone = ~uint64_t{0};
 
   uint64_t fingerprints_ = 0;
-  uint64_t bad_bucket_ = kNone;  // offset in the payload of the first one with such bits
+  uint64_t bad_bucket_ = kNone;  // offset in the payload of the first bucket with such bits
 };
 
 template <int kBits>
@@ -86,8 +86,9 @@ LookupFacts Facts(uint64_t, uint64_t) {
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// As those of split-block filters, until they are full, up to 256 MiB; of 16 bits, which stand for
-// all of them: filters of one size cost the same whatever their fingerprints.
+// Measured like the costs of split-block filters, but until the filters were full, up to 256 MiB.
+// The figures of 16 bits stand for all widths: filters of one size cost the same with any
+// fingerprints.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {6.4, 15.4, 15.4}}, {kMiB, {6.7, 14.3, 15.1}},     {4 * kMiB, {12.2, 17.4, 17}},
     {16 * kMiB, {14.4, 20, 17.5}},   {64 * kMiB, {42, 36.5, 20.5}}, {256 * kMiB, {60, 55, 28}},
@@ -129,7 +130,7 @@ constexpr Kind RowOf(const char* name) {
       .fpr_when_full = FprWhenFull<kBits>,
       .lookup_facts = Facts,
       .calibration = {.costs_as = FilterKind::kCuckoo16,
-                      .max_bytes = 64 * kMiB,  // to fill larger ones takes too long
+                      .max_bytes = 64 * kMiB,  // filling larger filters takes too long
                       .until_full = true,
                       .on_device = true,
                       .typical = {kPortableCosts, kVector128Costs, kVector256Costs,

@@ -1,4 +1,4 @@
-// Cuckoo filters in plain C++: the oracle for all other backends.
+// Cuckoo filters in plain C++: the reference for all other backends.
 #include "core/src/backend/portable.h"
 #include "core/src/filters/kinds/cuckoo/cuckoo_chunk.h"
 #include "tamis/layout/cuckoo.h"

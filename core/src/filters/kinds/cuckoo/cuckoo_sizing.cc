@@ -12,12 +12,12 @@
 namespace tamis {
 namespace {
 
-// What differs from one width of fingerprints to the next.
+// The properties that depend on the width of fingerprints.
 struct Width {
-  int slots;  // of a bucket
+  int slots;  // per bucket
   uint32_t word_bytes;
   uint32_t max_chunk_buckets;
-  // A chunk of S slots takes load * S - spread * sqrt(S) - kSmallChunk keys; see MaxChunkKeys.
+  // A chunk of S slots holds load * S - spread * sqrt(S) - kSmallChunk keys; see MaxChunkKeys.
   double load;
   double spread;
 };
@@ -37,11 +37,11 @@ const Width& WidthOf(int fingerprint_bits) {
 
 double Fingerprints(int fingerprint_bits) { return std::exp2(fingerprint_bits) - 1; }
 
-// How many distinct keys go into a chunk, but for a chance far below one in a million. Measured, at
-// chunks of 16 to 2^18 slots: the load at the first failure has a mean of 0.976 (4 slots) and 0.987
-// (5), a little more in small chunks, and a standard deviation of 0.20 / sqrt(S) and 0.15 /
-// sqrt(S); below 100 slots its lower tail is longer. Two full buckets' worth of keys always go in:
-// a key is only refused while both of its buckets are full of others.
+// Returns how many distinct keys fit in a chunk, except with a probability far below one in a
+// million. Measured with chunks of 16 to 2^18 slots: the load at the first failure has a mean of
+// 0.976 (4 slots) and 0.987 (5 slots), a little more in small chunks, and a standard deviation of
+// 0.20 / sqrt(S) and 0.15 / sqrt(S). Below 100 slots its lower tail is longer. The keys of two full
+// buckets always fit: a key is refused only if both of its buckets are full of other keys.
 uint64_t MaxChunkKeys(const Width& width, uint32_t chunk_buckets) {
   constexpr double kSmallChunk = 16;
   const double slots = static_cast<double>(chunk_buckets) * width.slots;
@@ -60,7 +60,8 @@ bool Holds(const Width& width, const cuckoo::Geometry& geometry, uint64_t keys) 
          static_cast<double>(MaxChunkKeys(width, geometry.chunk_buckets));
 }
 
-// The fewest buckets at which the rate is at most fpr: CuckooFpr solved for them. 0 for fpr 0.
+// Returns the fewest buckets with a rate of at most fpr: CuckooFpr solved for the buckets. Returns
+// 0 if fpr is 0.
 double BucketsForFpr(int fingerprint_bits, uint64_t keys, double fpr) {
   if (fpr == 0) return 0;
   detail::CheckFpr(fpr);

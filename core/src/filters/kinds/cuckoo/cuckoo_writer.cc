@@ -7,16 +7,16 @@
 namespace tamis::detail {
 namespace {
 
-// Of the lists of a slice: one and a half times the filter within these limits. The more keys a
-// chunk is changed by, the fewer times it is loaded; but memory also costs its first touch.
-// Measured: bench/NOTES_CUCKOO.md.
+// Limits for the bytes of all lists of a slice, which are one and a half times the filter within
+// these limits. In longer slices each chunk is loaded fewer times, but touching memory for the
+// first time also has a cost. Measured: bench/NOTES_CUCKOO.md.
 constexpr uint64_t kMinListBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListBytes = uint64_t{512} << 20;  // or an eighth of the filter
 
-// Entries of a list have 32 bits of a key's index.
+// An entry of a list contains only 32 bits of the index of its key.
 constexpr uint64_t kMaxSliceKeys = uint64_t{1} << 31;
 
-constexpr size_t kLineWords = 8;  // of a cache line
+constexpr size_t kLineWords = 8;  // the number in a cache line
 
 }  // namespace
 
@@ -47,7 +47,7 @@ CuckooWriter<kBits>::CuckooWriter(Change change, const Kernels& kernels,
   }
 }
 
-// Appends a segment to a list that is empty or whose segments are full.
+// Appends a segment to a list that is empty or whose segments are full. Returns its first entry.
 template <int kBits>
 uint64_t* CuckooWriter<kBits>::Extend(Share& share, size_t chunk) noexcept {
   uint64_t* const segment = share.segments + kSegmentWords * share.used++;
@@ -72,7 +72,7 @@ void CuckooWriter<kBits>::Add(unsigned thread, const Batch& batch, uint64_t inde
       uint64_t* end = share.ends[chunk];
       if (reinterpret_cast<uintptr_t>(end) % kSegmentBytes == 0) end = Extend(share, chunk);
       *end = high | (places[i] & 0xFFFFFFFF);
-      __builtin_prefetch(end + kLineWords, 1);  // the store to it would wait for the line
+      __builtin_prefetch(end + kLineWords, 1);  // otherwise the store to it would wait for the line
       share.ends[chunk] = end + 1;
     }
   });
@@ -88,7 +88,7 @@ void CuckooWriter<kBits>::ForEachSegment(const Share& share, size_t chunk,
     uint64_t* const segment_end = segment + kSegmentWords;
     const bool last = segment < end && end <= segment_end;
     auto* const next = last ? end : reinterpret_cast<uint64_t*>(static_cast<uintptr_t>(*segment));
-    // The segments of a list are far apart, which hardware prefetchers do not follow.
+    // The segments of a list are far apart, and hardware prefetchers do not follow them.
     for (size_t i = 0; i < kSegmentWords; i += kLineWords) __builtin_prefetch(next + i);
     visit(std::span(segment + 1, last ? end : segment_end));
     if (last) return;
@@ -112,7 +112,7 @@ void CuckooWriter<kBits>::Run(size_t chunk) noexcept {
   });
 }
 
-// An entry has the low half of the index; a slice is shorter than what that repeats after.
+// An entry has the low half of the index, which is unique in a slice of less than 2^32 keys.
 template <int kBits>
 uint64_t CuckooWriter<kBits>::IndexOf(uint64_t entry) const noexcept {
   return slice_begin_ + static_cast<uint32_t>((entry >> 32) - slice_begin_);

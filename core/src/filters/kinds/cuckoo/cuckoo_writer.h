@@ -14,7 +14,7 @@
 
 namespace tamis::detail {
 
-// What kInsertIfAbsent made of a place (see CuckooKernels), for the key of this index.
+// Reports the result of kInsertIfAbsent for a place (see CuckooKernels), for the key at `index`.
 inline void TellPlace(uint64_t place, uint64_t index, Outcomes& outcomes) noexcept {
   if ((place & 0xFFFF) != 0) {
     outcomes.SetFresh(index);
@@ -23,14 +23,13 @@ inline void TellPlace(uint64_t place, uint64_t index, Outcomes& outcomes) noexce
   }
 }
 
-// The keys of a slice are first distributed to lists, one for each chunk and thread; then each
-// chunk is changed by its keys while it stays in cache, in the order in which they came. Since
-// chunks have nothing to do with each other, the table comes out as from one key after the other,
-// whatever the number of threads.
+// First distributes the keys of a slice to lists, one for each chunk and thread. Then changes each
+// chunk by its keys, in their order, while the chunk stays in cache. Chunks are independent, so the
+// table is the same as after changes by one key after the other, with any number of threads.
 template <int kBits>
 class CuckooWriter final : public BulkWriter {
  public:
-  // For about n keys in all. Throws Error(kOutOfMemory) or std::bad_alloc.
+  // `n` is the approximate number of all keys. Throws Error(kOutOfMemory) or std::bad_alloc.
   CuckooWriter(Change change, const Kernels& kernels, cuckoo::Word<kBits>* buckets,
                const cuckoo::Geometry& geometry, uint64_t n, unsigned threads);
 
@@ -43,8 +42,9 @@ class CuckooWriter final : public BulkWriter {
   uint64_t EndSlice(Outcomes& outcomes) noexcept override;
 
  private:
-  // A list is a chain of segments, aligned to their size, of one link and entries: 32 bits of the
-  // key's index in the call, 16 of bucket, 16 of fingerprint.
+  // A list is a chain of segments, which are aligned to their size. A segment has one link, and
+  // entries of 32 bits for the index of the key in the call, 16 for the bucket and 16 for the
+  // fingerprint.
   static constexpr size_t kSegmentWords = 128;
   static constexpr size_t kSegmentBytes = kSegmentWords * sizeof(uint64_t);
 
@@ -54,17 +54,17 @@ class CuckooWriter final : public BulkWriter {
     uint64_t used = 0;              // segments
     uint64_t keys = 0;              // added in this slice
     std::vector<uint64_t*> begins;  // by chunk: its first segment
-    std::vector<uint64_t*> ends;    // by chunk: where the next entry goes; nullptr: nothing yet
+    std::vector<uint64_t*> ends;    // by chunk: where the next entry goes; nullptr if empty
   };
 
   static uint64_t* Extend(Share& share, size_t chunk) noexcept;
-  // Calls visit(entries) for the segments of a chunk in the order of keys: those of one share, or
-  // of all.
+  // Call visit(entries) for the segments of a chunk in the order of keys: those of one share, or
+  // all.
   template <typename Visit>
   static void ForEachSegment(const Share& share, size_t chunk, const Visit& visit) noexcept;
   template <typename Visit>
   void ForEachSegment(size_t chunk, const Visit& visit) noexcept;
-  // In the call, of the key that an entry of this slice is of.
+  // Returns the index in the call of the key of an entry in this slice.
   uint64_t IndexOf(uint64_t entry) const noexcept;
 
   const Change change_;
@@ -74,7 +74,7 @@ class CuckooWriter final : public BulkWriter {
   uint64_t max_slice_keys_;
   uint64_t slice_begin_ = 0;  // index of the first key of the slice
   std::vector<Share> shares_;
-  std::vector<uint32_t> unchanged_;  // by chunk: entries that now have 0 for the fingerprint
+  std::vector<uint32_t> unchanged_;  // by chunk: the entries whose fingerprint is now 0
 };
 
 }  // namespace tamis::detail

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `at` is from the start of the options.
+// `at` is the offset from the start of the options.
 template <typename T>
 T Get(std::span<const std::byte> bytes, size_t at) {
   T value;
@@ -37,7 +37,7 @@ void Put(std::span<std::byte> bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 
-// Where a field of the options is in the file.
+// Returns the offset in the file of a field of the options.
 uint64_t InFile(const FileHeader& whole, size_t at) { return HeaderBytes(whole.version) + at; }
 
 [[noreturn]] void Fail(const fs::path& path, const std::string& check, uint64_t at,
@@ -47,7 +47,7 @@ uint64_t InFile(const FileHeader& whole, size_t at) { return HeaderBytes(whole.v
 
 void CheckRange(const fs::path& path, const char* check, uint64_t at, double value, double min,
                 double max) {
-  if (value >= min && value <= max) return;  // false for NaN, too
+  if (value >= min && value <= max) return;  // also false for NaN
   std::ostringstream problem;
   problem << "is " << value << ", out of range [" << min << ", " << max << "]";
   Fail(path, check, at, problem.str());
@@ -60,16 +60,17 @@ void RequireEqual(const fs::path& path, const char* check, uint64_t at, uint64_t
   }
 }
 
-// A layer has the keys that the options call for, and all but the first can be cut by the limit
-// (there may be room for another one, as sizes of small tables are far apart): what is loaded goes
-// on growing by them, and must not ask for more memory than such layers warrant.
+// Checks that a layer has the capacity that the options require. The limit on bytes may have
+// reduced it, except for the first layer. (There may be room for another layer after that, since
+// the sizes of small tables are far apart.) A loaded filter goes on growing by its options, so a
+// file with other capacities could make it request more memory than such layers justify.
 void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i,
                    const fs::path& path) {
   const auto keys = static_cast<double>(layer.header.capacity);
   const double most = LayerCapacity(options, i);
   const bool can_be_cut = i > 0 && options.max_bytes != 0;
   const double least = can_be_cut ? std::floor(most / kLeastShare) : most;
-  const double slack = 1 + 1e-12 * most;  // powers are rounded, not everywhere alike
+  const double slack = 1 + 1e-12 * most;  // machines may round powers differently
   if (keys <= most + slack && keys >= least - slack) return;
   std::ostringstream problem;
   problem << "is " << layer.header.capacity << ", and the options call for " << least << " to "
@@ -77,12 +78,12 @@ void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i
   Fail(path, "capacity", layer.header_at + offset::kCapacity, problem.str());
 }
 
-// No layer can be made for a rate below the smallest, and so there are no more of them than the
-// bound of the whole has room for.
+// Checks that earlier layers leave a rate for layer i that is not below the smallest one. So a file
+// cannot have more layers than its bound has room for.
 void CheckRateLeft(const FileHeader& whole, const ScalableOptions& options, double error_left,
                    size_t i, const fs::path& path) {
   const double fpr = LayerFpr(options, error_left);
-  constexpr double kRounding = 0.5;  // of a small difference of sums, not everywhere alike
+  constexpr double kRounding = 0.5;  // machines may round a small difference of sums differently
   if (fpr >= kRounding * kMinFpr) return;
   std::ostringstream problem;
   problem << "is " << options.fpr << ", which leaves layer " << i + 1 << " a rate of " << fpr;
@@ -106,7 +107,7 @@ void RequireLayerKind(const FileHeader& header, FilterKind kind, const fs::path&
   }
 }
 
-// Checks that a layer goes with the filter that it is one of, and with the bytes left in its file.
+// Checks that a layer fits the filter that it is part of, and the bytes left in its file.
 void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_bytes,
                 const fs::path& path) {
   const FileHeader& header = layer.header;
@@ -134,7 +135,7 @@ void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_byte
   }
 }
 
-// Checks that layers, each of which has passed its checks, are together what the header says.
+// Checks that the layers together match the header; each has passed its own checks.
 void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
                  std::span<const Extent> layers, uint64_t file_bytes, const fs::path& path) {
   const uint64_t payload_at = HeaderBytes(whole.version);
@@ -149,9 +150,9 @@ void CheckLayers(const FileHeader& whole, const ScalableOptions& options,
            StrCat("is ", layer.header.capacity, ": the sum of all layers overflows"));
     }
     capacity += layer.header.capacity;
-    inserted += layer.header.inserted;  // no more than the capacity
+    inserted += layer.header.inserted;  // at most the capacity, so no overflow
     bytes += layer.header.payload_bytes;
-    // Depending on its version, the writer sized the layer by one rate or the other.
+    // The writer sized the layer by one of two rates, depending on its version.
     fpr += std::min(FprAtCapacity(layer.header), OldFprAtCapacity(layer.header));
     end = Padded(layer.end());
   }
@@ -203,7 +204,7 @@ void CheckCopies(const FileHeader& whole, const ScalableCopies& copies, uint64_t
   check("many copies", offset::kManyCopies, many, 1);
 }
 
-// The options, checked in full.
+// Decodes the options, with all checks on them.
 Growth DecodeGrowth(std::span<const std::byte> bytes, const FileHeader& whole,
                     const fs::path& path) {
   const auto at = [&](size_t field) { return InFile(whole, field); };
@@ -247,8 +248,8 @@ Growth ReadGrowth(const InputFile& file) {
   return DecodeGrowth(bytes, file.header(), file.path());
 }
 
-// In version 2 the checksum of the whole is of the options and of the headers of all layers, which
-// vouch for the rest.
+// In version 2, the checksum of the whole covers the options and the headers of all layers. Their
+// checksums cover the rest.
 void CheckHeaders(const InputFile& file, std::span<const Extent> layers) {
   const FileHeader& whole = file.header();
   Checksum checksum;
@@ -266,7 +267,7 @@ void CheckHeaders(const InputFile& file, std::span<const Extent> layers) {
   }
 }
 
-// All but the payloads.
+// Opens everything except the payloads.
 LayeredFile OpenLayers(const InputFile& file, const std::optional<HashSecret>& secret) {
   LayeredFile opened{file.header(), ReadGrowth(file), {}, {}};
   opened.header.hash = HashOf(opened.header, secret, file.path());
@@ -299,7 +300,7 @@ uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check
   check.InRange("payload length", offset::kPayloadLength, header.payload_bytes,
                 OptionsBytes(header.version) + layers * LayerFileBytes(header.version, 1),
                 uint64_t{1} << 62);
-  return header.payload_bytes;  // the layers say what it is
+  return header.payload_bytes;  // the layers determine the exact length
 }
 
 std::vector<Extent> ReadLayers(const InputFile& file) {
@@ -329,7 +330,7 @@ LayeredFile LoadLayers(const fs::path& path, FilterKind kind, const LoadOptions&
 LayeredFile LoadLayers(const InputFile& file, FilterKind kind, const LoadOptions& options) {
   RequireLayerKind(file.header(), kind, file.path());
   LayeredFile opened = OpenLayers(file, options.secret);
-  // The file has all the bytes that its layers claim, but may be one with holes.
+  // The file has all bytes of its layers, but may be sparse.
   uint64_t bytes = 0;
   for (const Extent& extent : file.extents()) bytes += extent.header.payload_bytes;
   Storage::RequireFits(bytes);
@@ -350,7 +351,7 @@ LayeredFile MapLayers(const InputFile& file, FilterKind kind, const MapOptions& 
   const fs::path& path = file.path();
   RequireLayerKind(file.header(), kind, path);
   LayeredFile opened = OpenLayers(file, options.secret);
-  // By reads, not through the mapping: see MapFile.
+  // Verified by reads, not through the mapping: see MapFile.
   if (options.verify == Verify::kFull) file.VerifyPayloads();
   opened.mapping = MapWhole(file, 0);
   if (options.verify != Verify::kFull && opened.header.version == 1) {

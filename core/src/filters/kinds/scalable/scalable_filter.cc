@@ -27,7 +27,7 @@ using detail::Outcomes;
 namespace {
 
 void CheckRange(const char* name, double value, double min, double max) {
-  if (value >= min && value <= max) return;  // false for NaN, too
+  if (value >= min && value <= max) return;  // also false for NaN
   std::ostringstream message;
   message << "the " << name << " of a scalable filter is " << value << "; allowed: " << min
           << " to " << max;
@@ -41,7 +41,7 @@ std::vector<const Filter*> Pointers(const std::vector<F>& layers) {
   return pointers;
 }
 
-// Moves the hashes whose bit is not set, and their numbers, to the front. Returns how many.
+// Moves the hashes whose bits are not set, and their numbers, to the front. Returns how many.
 size_t KeepAbsent(const uint64_t* bits, size_t n, uint64_t* hashes, uint16_t* numbers) noexcept {
   size_t kept = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -86,9 +86,9 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
     Account(layers_.back());
     old_error_left -= detail::OldFprAtCapacity(layer.header);
   }
-  // New layers each leave a share of `tightening` of the bound, or more. Layers of old versions may
-  // leave nothing, because their rates were underestimated. Such a filter grows on as it would have
-  // in the old version.
+  // Each new layer leaves a share of at least `tightening` of the bound. Layers of old versions may
+  // leave nothing, because their rates were underestimated. Such a filter goes on growing as it
+  // would have in the old version.
   constexpr double kRounding = 0.99;
   const double left_by_new_layers =
       options_.fpr * std::pow(options_.tightening, static_cast<double>(layers_.size()));
@@ -105,7 +105,7 @@ template <typename F>
 ScalableFilter<F>::ScalableFilter(ScalableFilter&&) noexcept = default;
 template <typename F>
 ScalableFilter<F>& ScalableFilter<F>::operator=(ScalableFilter&& other) noexcept {
-  if (this == &other) return *this;  // or the layers would be lost
+  if (this == &other) return *this;  // otherwise the layers would be lost
   detail::ScalableBase<kErases>::operator=(std::move(other));
   options_ = other.options_;
   layers_ = std::move(other.layers_);
@@ -155,7 +155,7 @@ void ScalableFilter<F>::AddLayer() {
     const uint64_t room = options_.max_bytes - bytes();
     const uint64_t fits = detail::LastThatHolds(
         0, keys, [&](uint64_t n) { return n == 0 || FilterBytes(F::kKind, n, fpr) <= room; });
-    // A layer costs every probe; one of a few keys is not worth that.
+    // Every layer slows down every probe, which is too high a price for a layer of few keys.
     if (layers_.empty() || fits < keys / detail::kLeastShare || fits == 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   detail::StrCat("a layer of ", layer_bytes, " bytes beside ", bytes(),
@@ -163,7 +163,7 @@ void ScalableFilter<F>::AddLayer() {
     }
     keys = fits;
   }
-  // Of all layers together: what the process may use has to do for them all.
+  // All layers together must fit in the memory that the process may use.
   if (!layers_.empty()) {
     detail::Storage::RequireFits(bytes() + FilterBytes(F::kKind, keys, fpr));
   }
@@ -251,7 +251,7 @@ void ScalableFilter<F>::Clear() {
 
 template <typename F>
 bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
-  // Newest first: it has as many keys as all others together, or more.
+  // Newest first: it usually has at least as many keys as all others together.
   return std::any_of(layers_.rbegin(), layers_.rend(),
                      [hash](const F& layer) { return layer.ContainsHash(hash); });
 }
@@ -312,7 +312,7 @@ void ScalableFilter<F>::Probe(const Kernels& kernels, const Batch& batch,
   ProbeLayers(layers_.size(), kernels, batch, bits);
 }
 
-// Each layer is asked only for the keys that no newer one may have.
+// Probes each layer only for the keys that no newer layer may have.
 template <typename F>
 void ScalableFilter<F>::ProbeLayers(size_t layers, const Kernels& kernels, const Batch& batch,
                                     uint64_t* bits) const noexcept {
@@ -360,7 +360,7 @@ size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, con
     }
     for (size_t i = 0; i < slice.n; ++i) {
       if (EraseFromLayers(hashes[i])) {
-        ++this->inserted_;  // which the caller takes back for all keys
+        ++this->inserted_;  // the caller subtracts all erased keys
         ++done;
       } else {
         outcomes.Reject(first + begin + i);

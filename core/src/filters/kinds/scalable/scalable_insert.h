@@ -1,5 +1,5 @@
-// How a scalable filter takes keys, and copies of keys. Included by scalable_filter.cc alone, which
-// instantiates the class.
+// Insertion of keys and of copies of keys into a scalable filter. Included only by
+// scalable_filter.cc, which instantiates the class.
 #ifndef TAMIS_CORE_SRC_FILTERS_KINDS_SCALABLE_SCALABLE_INSERT_H_
 #define TAMIS_CORE_SRC_FILTERS_KINDS_SCALABLE_SCALABLE_INSERT_H_
 
@@ -26,10 +26,10 @@ bool IsFull(const F& layer) {
   return layer.inserted_count() >= layer.capacity();
 }
 
-// By the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+// Multiplies by the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 inline uint64_t Spread(uint64_t x) { return x * 0x9E3779B97F4A7C15; }
 
-// One key of 16.
+// Selects one key out of 16.
 inline bool IsExamined(uint64_t hash) { return Spread(hash) >> 60 == 0; }
 
 }  // namespace detail
@@ -41,7 +41,7 @@ bool ScalableFilter<F>::TryAddLayer() noexcept {
     AddLayer();
     return true;
   } catch (const Error& error) {
-    // Memory may be there later.
+    // Memory may become available later.
     if (error.code() == ErrorCode::kInvalidArgument) refused_at_ = layers_.size();
   } catch (const std::exception&) {
   }
@@ -63,18 +63,20 @@ bool ScalableFilter<F>::InsertOne(uint64_t hash) noexcept {
   return inserted;
 }
 
-// Lets current_ pass the layers that are full.
+// Moves current_ past full layers. Returns whether a layer has room.
 //
-// By their number, keys with many copies would fill Bloom layers that have hardly a bit set. Such a
-// layer goes on with the number of keys that its bits speak of. The decision is made from what a
-// file has, so a filter that was loaded makes the same one.
+// Copies of keys could make a Bloom layer full by its count while few of its bits are set. The
+// count of such a layer is replaced by the number of keys that its bits indicate, and it takes more
+// keys. The decision depends only on data that a file contains, so a loaded filter makes the same
+// one.
 template <typename F>
 bool ScalableFilter<F>::FindRoom() noexcept {
   for (; current_ < layers_.size(); ++current_) {
     F& layer = layers_[current_];
     if (!detail::IsFull(layer)) return true;
     if constexpr (!kErases) {
-      // By more than an estimate of distinct keys errs, and enough to be worth counting bits for.
+      // The margin is larger than the error of the estimate, and large enough to be worth counting
+      // bits.
       const double distinct = layer.estimated_count();
       const auto capacity = static_cast<double>(layer.capacity());
       if (distinct < capacity - std::max(3 * std::sqrt(capacity), capacity / 32)) {
@@ -88,8 +90,8 @@ bool ScalableFilter<F>::FindRoom() noexcept {
   return false;
 }
 
-// A cuckoo layer may refuse a key although it is not full: the next one that has room takes it,
-// unless it is a copy.
+// Inserts a key that a cuckoo layer has refused before it was full. The next layer that has room
+// takes it, unless it is a copy.
 template <typename F>
 bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
   if (ContainsHash(hash)) return false;
@@ -99,16 +101,17 @@ bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
   return false;
 }
 
-// Whether the bits of a key are set in the newest Bloom layer only if no older one has it: where it
-// is smaller than these together, whose keys could fill it, and the next ones.
+// Returns whether keys go into the newest Bloom layer only if no older layer has them. This is the
+// case if it is smaller than all older layers together: copies of their keys could fill it, and the
+// layers after it.
 template <typename F>
 bool ScalableFilter<F>::AsksOlder() const noexcept {
   const uint64_t newest = layers_[current_].capacity();
   return newest < this->capacity_ - newest;
 }
 
-// Each layer gets its keys in their order, whatever the batches. What is in already may be done
-// without being counted.
+// Gives each layer its keys in their order, however they are divided into batches. Keys that are
+// already in may be reported as inserted without being counted.
 template <typename F>
 size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes,
                                        size_t n, uint64_t first,
@@ -143,8 +146,9 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
   return done;
 }
 
-// How many of the first keys are in already, where that matters: for these no layer is begun that
-// would be smaller than all there are.
+// Returns how many of the first keys are already in. Returns 0 if that does not matter, because the
+// next layer would be at least as large as all others together. A smaller layer is not begun for
+// keys that are already in.
 template <typename F>
 size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
                                               const uint64_t* hashes, size_t n) const noexcept {
@@ -164,9 +168,9 @@ size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
   return passed;
 }
 
-// Into the newest layer, which has room for all, unless an older one has them: then they are only
-// counted, and taken back if they are many (see FindRoom). In the smallest layers no estimate tells
-// that: these take no key that is in, and do not count it.
+// Inserts keys that no older layer has into the newest layer, which has room for all of them. Other
+// keys are only counted, and FindRoom takes that back if there are many. In the smallest layers,
+// the estimate of FindRoom cannot show that. So these do not count a key that is already in.
 template <typename F>
 void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64_t* hashes,
                                     size_t n) noexcept {
@@ -193,11 +197,14 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
   detail::FilterAccess::SetInserted(layer, inserted);
 }
 
-// Of the keys that are in, half can be copies. So memory follows the number of different keys, and
-// the few that are in by mistake do not count where there are no copies. Of one key a layer has as
-// many as one of its two buckets: where both are full of copies of a few keys, no other finds room.
-// Also one that another layer has is taken, though neither layer can then give it back: it may be
-// in by mistake, and a key that is refused is lost with the one that it was taken for.
+// Returns whether the layer takes a copy of a key.
+// - At most half of the keys may be copies, so memory follows the number of different keys. If
+//   there are no real copies, the few keys that are taken for copies stay below this limit.
+// - A layer takes at most kMostCopies copies of a key. If copies of a few keys filled both of their
+//   buckets, no other key would find room in these.
+// - A copy of a key in another layer is taken as well, although neither layer can then erase it. It
+//   may be a different key with the same bits: if that were refused, it would be lost as soon as
+//   the key that it was taken for is erased.
 template <typename F>
 template <int>
 bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
@@ -206,8 +213,8 @@ bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept 
          layer.CopiesOfHash(hash) < kMostCopies;
 }
 
-// Keys that are not known to be copies, in their order. Adds to `done` how many were inserted, and
-// returns whether the layer with room took all.
+// Inserts keys that are not known to be copies, in their order. Adds the number of inserted keys to
+// `done`. Returns whether the layer with room took all of them.
 template <typename F>
 template <int>
 bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
@@ -228,12 +235,17 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
   return taken == n;
 }
 
-// Layers that can erase hold copies, so keys are examined: asked whether they are one. All are, in
-// their order, as long as there are few, where no layer has room, and until the next layer if many
-// were; else some of them, as to examine a key takes longer than to insert it. Which ones depends
-// on the keys alone, so the filter does not depend on the batches that they come in. (A layer may
-// refuse a key before it is full, where it has many copies. If another takes it, one of those that
-// were put into the first together with it may, by chance, be taken for a copy of it or not.)
+// Inserts keys into layers that can erase. Such layers hold copies, so keys are examined: a lookup
+// finds whether they are copies. Since examining a key takes longer than inserting it, only some
+// keys are examined. All keys are examined, in their order, in these cases:
+// - There are few keys yet.
+// - No layer has room.
+// - Many examined keys were copies, until the next layer begins.
+//
+// The choice depends only on the keys, so the filter does not depend on the batches that they come
+// in. There is an exception: a layer with many copies may refuse a key before it is full, and
+// another layer may take it. Then it is a matter of chance whether a key that was inserted together
+// with it counts as a copy of it.
 template <typename F>
 template <int>
 size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint64_t* hashes,
@@ -264,8 +276,8 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
     uint64_t found[detail::kBatchKeys / 64];
     FindCopies(kernels, examined, num_examined, has_room, found);
 
-    size_t run = 0;  // keys from here on are to be inserted
-    // Returns false if the layer refused some, which others then have.
+    size_t run = 0;  // the index of the first key that is still to be inserted
+    // Returns false if the layer refused keys. Then other layers have these.
     const auto insert_run = [&](size_t end) {
       const bool all_went_in = run == end || InsertNew(kernels, hashes + begin + run, end - run,
                                                        first + begin + run, outcomes, &done);
@@ -278,19 +290,19 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
       if (!is_copy && !has_room) {
         if (!at_limit && TryAddLayer()) {
           copies_.many = false;
-          asked = i;  // the rest goes there
+          asked = i;  // the rest goes into the new layer
           break;
         }
-        at_limit = true;  // copies among the rest are still counted as such
+        at_limit = true;  // copies among the rest still count as such
         outcomes.Reject(first + begin + i);
         continue;
       }
       if (is_copy && has_room) {
         if (!insert_run(i)) {
-          asked = i;  // the rest is asked anew
+          asked = i;  // the rest is examined again
           break;
         }
-        is_copy = ContainsHash(examined[j]);  // the one before it may have been refused
+        is_copy = ContainsHash(examined[j]);  // an equal key before it may have been refused
       }
       ++copies_.examined;
       if (!is_copy) continue;
@@ -312,25 +324,25 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
   return done;
 }
 
-// Sets the bits of keys that are in, or that the layer which they go into could not tell from one
-// before them.
+// Sets the bits of keys that may be in, and of keys that the layer they go into could not
+// distinguish from an earlier key.
 template <typename F>
 template <int>
 void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                                    bool has_room, uint64_t* bits) const noexcept {
-  if (n <= 1) {  // often, as keys come one by one
+  if (n <= 1) {  // frequent, as keys come one by one
     if (n == 1) bits[0] = ContainsHash(hashes[0]);
     return;
   }
-  // Not Probe, which is for keys that many layers have.
+  // Does not call Probe, which is made for keys that many layers have.
   std::fill_n(bits, BitmapWords(n), uint64_t{0});
   for (const F& layer : layers_) {
     uint64_t found[detail::kBatchKeys / 64];
     detail::FilterAccess::Probe(layer, kernels, detail::HashBatch(hashes, n), found);
     for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
   }
-  if (!has_room) return;                  // up to the first that is not in, none is inserted
-  uint64_t seen[2 * detail::kBatchKeys];  // by the first bits of their product; no identity is 0
+  if (!has_room) return;                  // no key is inserted before the first new one
+  uint64_t seen[2 * detail::kBatchKeys];  // a hash table of identities, which are never 0
   const size_t slots = std::bit_ceil(2 * n);
   const int shift = 64 - std::countr_zero(slots);
   std::fill_n(seen, slots, uint64_t{0});
@@ -343,10 +355,9 @@ void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_
   }
 }
 
-// What is in is found by asking all layers, some keys at a time; those that are not go into the
-// layer with room, up to what it has room for, and the rest is asked again. No key is a copy, so
-// nothing is counted as one. (A cuckoo layer may refuse a key before it is full, and another take
-// it: see InsertSome.)
+// Probes all layers for some keys at a time. Keys that are not in go into the layer with room, as
+// many as it has room for, and the rest is probed again. No key counts as a copy. (A cuckoo layer
+// may refuse a key before it is full, and another layer may take it: see InsertSome.)
 template <typename F>
 size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uint64_t* hashes,
                                        size_t n, uint64_t first,
@@ -357,7 +368,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
   size_t done = 0;
   bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    // About as many as the layer may take, of which some are in.
+    // About twice as many keys as the layer has room for, since some of them may be in.
     const F& last = layers_[std::min(current_, layers_.size() - 1)];
     const uint64_t room = last.capacity() - std::min(last.capacity(), last.inserted_count());
     asked = std::min<uint64_t>(std::max(2 * room, kAskedAtLeast), n - begin);
@@ -398,7 +409,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
         if (InsertAfter(current_, absent[j])) {
           ++done;
           outcomes.SetFresh(index);
-        } else if (!ContainsHash(absent[j])) {  // which the same key before it may have become
+        } else if (!ContainsHash(absent[j])) {  // an equal key before it may be in
           outcomes.Reject(index);
         }
       }

@@ -11,7 +11,7 @@
 namespace tamis {
 namespace {
 
-// The class of a scalable filter depends on the kind of its layers.
+// The functions of a class of scalable filters, which depends on the kind of their layers.
 struct LayerKind {
   FilterKind kind;
   AnyFilter (*make)(const ScalableOptions& options);
@@ -55,7 +55,7 @@ const LayerKind* Find(FilterKind kind) {
   return nullptr;
 }
 
-// Of a header that has passed its checks.
+// `header` must have passed its checks.
 const LayerKind& LayersOf(const FileHeader& header) {
   return *Find(static_cast<FilterKind>(header.geometry[1]));
 }

@@ -44,7 +44,8 @@ uint64_t BlocksFor(const FilterOptions& options) {
   return blocks;
 }
 
-// What a filter given by its bytes alone holds at the rate asked for.
+// Returns the capacity in the options. If they have only bytes, returns the number of keys that the
+// filter holds at its rate.
 uint64_t CapacityFor(const FilterOptions& options, uint64_t num_blocks) {
   return options.capacity != 0 ? options.capacity
                                : SplitBlockCapacity(num_blocks, detail::FprOrDefault(options));
@@ -165,9 +166,9 @@ ConstSplitBlockView SplitBlockBloomFilter::view() const noexcept {
 
 SplitBlockView SplitBlockBloomFilter::mutable_view() {
   RequireWritable();
-  key_types_.Add(KeyType::kUnknown);  // what the view will be given is not seen here
+  key_types_.Add(KeyType::kUnknown);  // the types of keys in the view are unknown
   has_views_ = true;
-  Changed();  // or will be: what goes into the blocks past inserted_ is not seen
+  Changed();  // the view may change blocks without inserted_
   return {view(), &inserted_};
 }
 

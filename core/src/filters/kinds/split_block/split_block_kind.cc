@@ -34,8 +34,9 @@ constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 constexpr uint64_t kGiB = 1024 * kMiB;
 
-// What Calibration::Measure(4 GiB) gave for portable, SSE4, AVX2 and AVX3, on one core of a virtual
-// machine with an Intel Xeon (family 6, model 167; 2 MiB of second-level cache) and huge pages.
+// The results of Calibration::Measure(4 GiB) for portable, SSE4, AVX2 and AVX3, on one core of a
+// virtual machine with an Intel Xeon (family 6, model 167; 2 MiB of second-level cache) and huge
+// pages.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {8.1, 6, 5.5}}, {kMiB, {9.2, 6.6, 6.3}},     {4 * kMiB, {13.5, 9.7, 8.9}},
     {16 * kMiB, {16.9, 14, 11}}, {64 * kMiB, {49, 39, 13.5}}, {256 * kMiB, {56, 45, 15.7}},

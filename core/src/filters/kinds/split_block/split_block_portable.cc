@@ -1,4 +1,4 @@
-// Split-block filters in plain C++: the oracle for all other backends.
+// Split-block filters in plain C++: the reference for all other backends.
 #include "core/src/backend/portable.h"
 #include "tamis/layout/split_block.h"
 

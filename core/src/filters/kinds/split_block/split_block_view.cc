@@ -41,7 +41,7 @@ uint64_t CheckedBlocks(std::span<const std::byte> blocks) {
   return num_blocks;
 }
 
-// The words of a view that is not written to.
+// Returns the words of blocks that the view does not write to.
 uint32_t* Words(std::span<const std::byte> blocks) {
   return reinterpret_cast<uint32_t*>(const_cast<std::byte*>(blocks.data()));
 }
@@ -91,7 +91,7 @@ size_t ConstSplitBlockView::Count(Keys keys) const noexcept {
   return LookUp(keys, detail::Output::Count());
 }
 
-// The kernel reads 64-bit words, which these need not be aligned for.
+// Copies the blocks, because the kernel reads aligned 64-bit words, and blocks may not be aligned.
 uint64_t ConstSplitBlockView::PopCount() const noexcept {
   constexpr size_t kWords = 512;
   alignas(64) uint64_t words[kWords];
