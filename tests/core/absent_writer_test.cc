@@ -1,5 +1,5 @@
-// Keys that are ordered by regions of a filter before those that are absent go in: as one after the
-// other, whatever the number of threads, the batches and the spread of the keys.
+// Insertion of absent keys, ordered by filter region, gives the same result as inserting one key
+// after the other, with any number of threads, any batches and any spread of the keys.
 #include "core/src/bulk/absent_writer.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ SplitBlockBloomFilter MakeFilter(uint64_t bytes, const Backend& backend) {
 
 bool SameBits(const Filter& a, const Filter& b) { return SameBytes(a.payload(), b.payload()); }
 
-// Which hashes are new, one by one, by the oracle.
+// Returns which hashes are new, inserted one by one.
 std::vector<uint64_t> OneByOne(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes) {
   std::vector<uint64_t> fresh(BitmapWords(hashes.size()));
   for (size_t i = 0; i < hashes.size(); ++i) {
@@ -37,8 +37,8 @@ std::vector<uint64_t> OneByOne(SplitBlockBloomFilter& filter, const std::vector<
   return fresh;
 }
 
-// As the change loop does it: slice after slice, each thread with consecutive keys of it in batches
-// of different lengths.
+// Works like the change loop: slice after slice, and each thread takes consecutive keys of it, in
+// batches of different lengths.
 std::vector<uint64_t> ByThreads(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
                                 unsigned threads, uint64_t expected_keys) {
   const detail::Kernels& kernels = *filter.backend().kernels;
@@ -127,7 +127,7 @@ TEST(AbsentWriterSizesTest, AnyNumberOfKeysAndOfThemAnnounced) {
   }
 }
 
-// More keys than a slice has, which repeat from one slice to the next.
+// More keys than a slice has; they repeat from one slice to the next.
 TEST(AbsentWriterSizesTest, SeveralSlices) {
   constexpr size_t kKeys = 2'500'000;
   std::vector<uint64_t> keys(kKeys);

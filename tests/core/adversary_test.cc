@@ -1,5 +1,5 @@
-// Keys that are prepared to collide: what they do to the hashes that are not keyed, for every seed,
-// and that they do nothing to those that are, without their secret.
+// Keys that are prepared to collide. They do so under hashes that are not keyed, for every seed.
+// They have no effect on keyed hashes, if the secret is unknown.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace tamis::adversary_test {
 constexpr uint64_t kSeeds = 3'000;
 constexpr HashKind kKeyed[] = {HashKind::kSipHash13, HashKind::kSipHash24};
 
-// The inverse of an odd number modulo 2^64. Each step doubles the bits that are right.
+// Returns the inverse of an odd number modulo 2^64. Each step doubles the number of correct bits.
 constexpr uint64_t Inverse(uint64_t a) {
   uint64_t x = a;
   for (int i = 0; i < 6; ++i) x *= 2 - a * x;
@@ -40,9 +40,9 @@ std::string Bytes(const std::vector<uint64_t>& words) {
   return bytes;
 }
 
-// The last 24 bytes are three lanes, of each of which XXH64 makes a value v that is xored into the
+// The last 24 bytes are three lanes. XXH64 turns each lane into a value v and xors it into the
 // state h, which then becomes rotl(h, 27) * P1 + P4. Flipping bit 36 of h flips bit 63 before the
-// product, and so bit 63 behind it, whatever h is: bit 63 of the next lane's v undoes it.
+// product, and so bit 63 after it, for any h. Bit 63 of the next lane's v undoes this.
 std::vector<uint64_t> CollidingLanes(bool first, bool second) {
   std::array<uint64_t, 3> v = {1, 2, 3};
   const uint64_t flip = kTop >> 27;
@@ -65,10 +65,11 @@ std::vector<std::string> FourOf24Bytes() {
   return strings;
 }
 
-// In stripes of 32 bytes XXH64 has four sums, each of which becomes rotl(sum + word * P2, 31) * P1.
-// Flipping bit 63 of a word changes the next sum by 2^30 * P1, up or down by a bit that depends on
-// the seed. A next word that undoes one of these does for half of all seeds. So 8 words of three
-// stripes make 256 strings that have few sums, and the lanes make four of each.
+// For stripes of 32 bytes, XXH64 has four sums. Each sum becomes rotl(sum + word * P2, 31) * P1.
+// Flipping bit 63 of a word changes the next sum by plus or minus 2^30 * P1; the sign depends on a
+// bit that the seed decides. A next word that undoes one of the two works for half of all seeds. So
+// 8 words of three stripes make 256 strings with few different sums, and the lanes make four
+// strings of each.
 constexpr int kFreeWords = 8;
 constexpr size_t kStrings = size_t{4} << kFreeWords;
 
@@ -90,22 +91,22 @@ std::vector<std::string> PreparedStrings() {
   return strings;
 }
 
-// Of XXH3 the seed is an xor, after which all keys go the same way: a linear function, which is
-// here undone, two products and two shifts. Of keys with this difference bit 63 alone differs
-// before the first product and behind it, bits 63 and 28 before the second, and so the hashes by
-// one number, up or down.
+// In XXH3 the seed is an xor. After it, all keys go through the same steps: a linear function,
+// which is undone here, two products and two shifts. For keys with this difference, only bit 63
+// differs before and after the first product, and bits 63 and 28 before the second. So the hashes
+// differ by one number, added or subtracted.
 uint64_t Difference() {
   const auto mix = [](uint64_t x) { return x ^ hash::RotateLeft(x, 49) ^ hash::RotateLeft(x, 24); };
-  // A polynomial to the power of 64 is 1 where rotations by 64 are none.
+  // A polynomial to the power of 64 is 1, since rotations by 64 change nothing.
   uint64_t x = kTop;
   for (int i = 0; i < 63; ++i) x = mix(x);
   EXPECT_EQ(mix(x), kTop);
   return hash::RotateLeft(x, 32);
 }
 
-// How many of the values are in the fullest of eight classes, those of their first bits or those of
-// their last, whichever is more. Of so many random values more than a quarter are in one class once
-// in 10^25 classes (Chernoff's bound), so never in this file.
+// The limit for the values in the fullest of eight classes, by their first or by their last bits.
+// With this many random values, a class has more than a quarter of them once in 10^25 classes
+// (Chernoff's bound), so never in this file.
 constexpr size_t kLimit = kStrings / 4;
 static_assert(kStrings == 1024);
 
@@ -118,7 +119,7 @@ size_t Fullest(const std::vector<uint64_t>& values) {
   return *std::max_element(counts.begin(), counts.end());
 }
 
-// For how many of kSeeds seeds, or secrets, a class has more than twice its share.
+// Returns for how many of kSeeds seeds, or secrets, a class has more than twice its share.
 template <typename Values>
 uint64_t SeedsOverLimit(HashKind kind, const Values& values) {
   Random random(static_cast<uint64_t>(kind));
@@ -155,12 +156,12 @@ TEST(AdversaryTest, PreparedStringsFillNoClassUnderASecret) {
     for (const std::string& s : strings) values.push_back(HashBytes(s, spec));
     return values;
   };
-  // At most two sums for 9 seeds in 256.
+  // There are at most two sums for 9 seeds in 256.
   EXPECT_GT(SeedsOverLimit(HashKind::kXxh64, hashes), kSeeds / 100);
   for (const HashKind kind : kKeyed) EXPECT_EQ(SeedsOverLimit(kind, hashes), 0u);
 }
 
-// Pairs of keys, by the difference of their hashes, modulo 2^64.
+// Uses pairs of keys with a given difference of their hashes, modulo 2^64.
 TEST(AdversaryTest, PreparedPairsOfIntegersFillNoClassUnderASecret) {
   const uint64_t difference = Difference();
   const std::vector<uint64_t> keys = RandomKeys(kStrings, /*seed=*/2);
@@ -175,7 +176,7 @@ TEST(AdversaryTest, PreparedPairsOfIntegersFillNoClassUnderASecret) {
   for (const HashKind kind : kKeyed) EXPECT_EQ(SeedsOverLimit(kind, differences), 0u);
 }
 
-// Integers of which any two differ by the xor of some of ten numbers.
+// Any two of these integers differ by the xor of some of ten numbers.
 TEST(AdversaryTest, IntegersOfASubspaceFillNoClassUnderASecret) {
   std::vector<uint64_t> keys = {RandomKeys(1, /*seed=*/3).front()};
   for (int i = 0; keys.size() < kStrings; ++i) {
@@ -191,7 +192,7 @@ TEST(AdversaryTest, IntegersOfASubspaceFillNoClassUnderASecret) {
   for (const HashKind kind : kKeyed) EXPECT_EQ(SeedsOverLimit(kind, hashes), 0u);
 }
 
-// What that is for: a cuckoo filter has room for eight keys that collide.
+// The effect on a cuckoo filter: it has room for eight keys that collide.
 TEST(AdversaryTest, PreparedStringsAreRefusedByAFilterOnlyWithoutASecret) {
   const std::vector<std::string> strings = PreparedStrings();
   const std::vector<std::string_view> keys(strings.begin(), strings.end());
@@ -206,14 +207,15 @@ TEST(AdversaryTest, PreparedStringsAreRefusedByAFilterOnlyWithoutASecret) {
   EXPECT_GT(refused, 50u);
 }
 
-// And who has some of them inserted makes a Bloom filter answer "maybe" for all others.
+// The effect on a Bloom filter: if some of these strings are inserted, it answers "maybe" for all
+// others.
 TEST(AdversaryTest, PreparedStringsAreFoundOnlyWithoutASecret) {
   constexpr size_t kInserted = kStrings / 4, kAsked = kStrings - kInserted;
   constexpr uint64_t kSecrets = 50;
   const std::vector<std::string> strings = PreparedStrings();
   const std::vector<std::string_view> views(strings.begin(), strings.end());
   const auto found = [&](const HashSpec& spec) {
-    // Each of those that are asked differs in its lanes alone from one that is in.
+    // Each queried string differs only in its lanes from an inserted one.
     SplitBlockBloomFilter filter({.capacity = kInserted, .fpr = 0.01, .hash = spec});
     filter.Insert(std::span(views).first(kInserted));
     return filter.Count(std::span(views).subspan(kInserted));

@@ -1,6 +1,5 @@
-// What filters that can erase take, in memory and as files, follows the different keys that are in
-// them, in whatever order keys and copies of them come and go. Copies alone:
-// ScalableDuplicatesTest.
+// The memory and the files of filters that can erase follow the different keys in them, however
+// keys and copies come and go. ScalableDuplicatesTest covers copies alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +32,7 @@ F Make() {
   }
 }
 
-// What is in a filter: of each key the copies that were taken.
+// A filter with a record of the copies of each key that it took.
 template <typename F>
 class Checked {
  public:
@@ -45,8 +44,8 @@ class Checked {
     }
   }
 
-  // One copy of the key there, which a growing filter keeps where several of its layers may have
-  // it.
+  // Erases one copy of the key at `place`. A growing filter keeps it if several of its layers may
+  // have it.
   void Erase(size_t place) {
     const uint64_t key = keys_[place];
     const bool erased = filter_.Erase(key);
@@ -57,7 +56,7 @@ class Checked {
 
   F& filter() { return filter_; }
   const std::vector<uint64_t>& keys() const { return keys_; }  // the oldest first
-  size_t most() const { return most_; }                        // that were in at a time
+  size_t most() const { return most_; }                        // the most keys at a time
 
  private:
   F filter_ = Make<F>();
@@ -66,7 +65,7 @@ class Checked {
   size_t most_ = 0;
 };
 
-// One of several ways in which keys come and go.
+// Changes the filter by one of several patterns.
 template <typename F>
 void Change(Checked<F>& in, uint64_t steps, Random& random) {
   const uint64_t shape = random.Below(4);
@@ -76,25 +75,25 @@ void Change(Checked<F>& in, uint64_t steps, Random& random) {
     const size_t n = in.keys().size();
     const bool full = n >= window;
     switch (shape) {
-      case 0:  // the oldest goes for each that comes
+      case 0:  // the oldest key goes for each one that comes
         in.Insert(next++);
         if (full) in.Erase(0);
         break;
-      case 1:  // many come, and go again, the newest first
+      case 1:  // many keys come, and go again, the newest first
         if (step / window % 2 == 0) {
           in.Insert(next++);
         } else if (n > 0) {
           in.Erase(n - 1);
         }
         break;
-      case 2:  // by chance, of few keys, so that most are copies
+      case 2:  // random keys out of few, so that most are copies
         if (n > 0 && random.Below(2) == 0) {
           in.Erase(random.Below(n));
         } else {
           in.Insert(Mix(random.Below(window)));
         }
         break;
-      case 3:  // new ones by chance, and one that comes all the time
+      case 3:  // random new keys, and one key that comes all the time
         in.Insert(random.Below(2) == 0 ? uint64_t{42} : next++);
         if (full) in.Erase(random.Below(n));
         break;
@@ -116,7 +115,7 @@ using Erasable = testing::Types<CountingBloomFilter, CuckooFilter<8>, CuckooFilt
                                 ScalableFilter<CuckooFilter<12>>, ScalableFilter<CuckooFilter<16>>>;
 TYPED_TEST_SUITE(AmplificationTest, Erasable);
 
-// Of a filter after changes of many kinds, and of one that was given as many keys once.
+// A filter after changes of many kinds, and a new one with the same number of keys inserted once.
 template <typename F>
 struct Both {
   explicit Both(uint64_t round) {
@@ -129,8 +128,8 @@ struct Both {
   F once = Make<F>();
 };
 
-// A filter that grows has at most 4 times the bytes of one that was given these keys once, and any
-// other has what it had when it was made, as often as all changes, and its file likewise.
+// A growing filter has at most 4 times the bytes of one that got these keys at once. Any other
+// filter keeps its original size. The same holds for files.
 TYPED_TEST(AmplificationTest, MemoryAndFileFollowTheKeysThatAreIn) {
   constexpr size_t kTimes = kGrows<TypeParam> ? 4 : 1;
   for (uint64_t round = 0; round < 24; ++round) {
@@ -144,7 +143,7 @@ TYPED_TEST(AmplificationTest, MemoryAndFileFollowTheKeysThatAreIn) {
   }
 }
 
-// A seeded defect.
+// A deliberate defect.
 class KeepsWhatIsErased {
  public:
   explicit KeepsWhatIsErased(const ScalableOptions& options) : filter_(options) {}

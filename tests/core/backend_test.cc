@@ -1,4 +1,4 @@
-// The list of backends, and how one of them is chosen.
+// The list of backends, and the choice of one of them.
 #include "tamis/backend.h"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,7 @@ void ExpectUnknown(const std::function<void()>& act, const std::string& name) {
 TEST(BackendsTest, PortableIsThereAndLast) {
   ASSERT_FALSE(Backends().empty());
   EXPECT_EQ(Backends().back().name, "portable");
-  // The vector kernels of any machine that the library supports; this test runs where they are
-  // built.
+  // Every supported machine has vector kernels, and this test runs where they are built.
 #if TAMIS_HAVE_SIMD && (defined(__x86_64__) || defined(__aarch64__))
   EXPECT_GT(Backends().size(), 1u);
 #endif

@@ -1,4 +1,4 @@
-// Readers of banks against the mapped file: the same answers, from no more bytes than are needed.
+// Readers of banks give the same answers as the mapped file, and read no more bytes than needed.
 #include "tamis/bank/bank_reader.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace tamis::bank_reader_test {
 
 constexpr uint64_t kPage = 16384;
 
-// A file, and what was read of it.
+// A file, with a record of the reads from it.
 struct Store {
   Bytes file;
   std::vector<std::vector<std::pair<uint64_t, uint64_t>>> batches;  // ranges: offset, bytes
@@ -73,7 +73,7 @@ class BankReaderTest : public FileTest {
   const std::filesystem::path path_ = folder_ / "test.bank";
 };
 
-// Where the pages are that a key needs.
+// Returns the offsets of the pages that a key needs.
 std::set<uint64_t> PagesOf(const BankReader& reader, std::span<const uint64_t> keys) {
   std::set<uint64_t> pages;
   uint64_t at = kPage;
@@ -201,7 +201,7 @@ TEST_F(BankReaderTest, TakesKeysOfEveryForm) {
   EXPECT_EQ(row, want);
 }
 
-// Groups of 1, 2, 3, 50 and 200 blocks, of which that of 2 has no member left.
+// Makes groups of 1, 2, 3, 50 and 200 blocks. All members of the group of 2 were removed.
 FilterBank FiveGroups(Random& random) {
   FilterBank bank;
   for (const uint64_t blocks : {1, 2, 3, 50, 200}) {
@@ -220,7 +220,7 @@ TEST_F(BankReaderTest, ReadsEachPageThatIsNeededOnce) {
   FilterBank bank = FiveGroups(random);
   Store store = Save(bank);
   BankReader reader(store.file.size(), store.function());
-  // To open it: the start, and the tables.
+  // To open the bank, the reader reads the start and the tables.
   using Ranges = std::vector<std::vector<std::pair<uint64_t, uint64_t>>>;
   EXPECT_EQ(store.batches,
             (Ranges{{{0, kPage}}, {{store.TablesAt(), store.file.size() - store.TablesAt()}}}));
@@ -242,7 +242,7 @@ TEST_F(BankReaderTest, ReadsEachPageThatIsNeededOnce) {
       } else {
         reader.CountPerMember(keys);
       }
-      ASSERT_EQ(store.batches.size(), 1u);  // all at once
+      ASSERT_EQ(store.batches.size(), 1u);  // all in one batch
       std::set<uint64_t> pages;
       for (const auto& [offset, bytes] : store.batches[0]) {
         for (uint64_t at = offset; at < offset + bytes; at += kPage) pages.insert(at);
@@ -283,7 +283,7 @@ TEST_F(BankReaderTest, JoinsPagesWithSmallGaps) {
   EXPECT_EQ(ranges(kPage), (Ranges{{{3, 4}, {9, 1}, {90, 1}}}));
   EXPECT_EQ(ranges(2 * kPage), (Ranges{{{3, 7}, {90, 1}}}));
   EXPECT_EQ(ranges(UINT64_MAX), (Ranges{{{3, 88}}}));
-  // What does not fit is another batch, and nothing is read between batches.
+  // Reads that do not fit form another batch, and nothing is read between batches.
   EXPECT_EQ(ranges(UINT64_MAX, 5 * kPage), (Ranges{{{3, 4}}, {{9, 1}}, {{90, 1}}}));
   EXPECT_EQ(ranges(0, 3 * kPage), (Ranges{{{3, 2}}, {{6, 1}, {9, 1}}, {{90, 1}}}));
   EXPECT_EQ(ranges(0, 2 * kPage), (Ranges{{{3, 1}}, {{4, 1}}, {{6, 1}}, {{9, 1}}, {{90, 1}}}));
@@ -310,7 +310,7 @@ TEST_F(BankReaderTest, HoldsNoMoreThanItMay) {
       }
       EXPECT_LE(largest + 16 * slice, max_bytes);
       EXPECT_GT(largest + 16 * slice + kPage, std::min<uint64_t>(max_bytes, 254 * kPage));
-      // Of each slice each page once.
+      // Each slice reads each page once.
       uint64_t want = 0;
       for (size_t begin = 0; begin < keys.size(); begin += slice) {
         const std::span part = std::span(keys).subspan(begin);
@@ -341,7 +341,7 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
     char& byte = store.file[kPage + page * kPage + random.Below(kPage)];
     byte = static_cast<char>(byte ^ 4);
     const BankReader reader = store.Open({.max_bytes = 100'000});
-    // The group of the page.
+    // Finds the group of the page.
     uint64_t g = 0, block = page;
     for (; block >= groups[g].num_blocks; ++g) block -= groups[g].num_blocks;
     std::vector<uint64_t> want(keys.size() * bank.row_words()), got(want), row(bank.row_words());
@@ -377,7 +377,8 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
   }
 }
 
-// Zeros, another page, or none of the bytes: all is found, and all keys have all members.
+// The function fills in zeros, another page, or no bytes: that is detected, and all keys may be in
+// all members.
 TEST_F(BankReaderTest, FunctionsThatFillInSomethingElse) {
   Random random(/*seed=*/5);
   FilterBank bank = FiveGroups(random);
@@ -448,7 +449,7 @@ TEST_F(BankReaderTest, OtherDamageIsFoundWhenItIsOpenedAsByMap) {
   expect_as_mapped(longer, "a longer file");
 }
 
-// A length that somebody claims, with a header that goes with it, of tables of 4 TiB.
+// A length of 4 TiB of tables that is only claimed, with a matching header.
 TEST_F(BankReaderTest, TablesThatDoNotFitAreAnError) {
   FilterBank bank;
   Store store = Save(bank);
@@ -510,7 +511,7 @@ TEST_F(BankReaderTest, NothingIsReadForNothing) {
   ExpectSameAnswers(reader, bank, no_keys);
   const uint8_t no_bits = 0;
   ExpectSameAnswers(reader, bank, Keys(keys).WithValidity(&no_bits));
-  // An output without room is an error before anything is read.
+  // An output that is too small is an error before anything is read.
   std::vector<uint64_t> row(3 * bank.row_words() - 1, 7);
   ExpectError([&] { reader.Contains(keys, Bitmap(row)); }, ErrorCode::kInvalidArgument, "");
   ExpectError([&] { reader.Contains(uint64_t{1}, Bitmap({})); }, ErrorCode::kInvalidArgument, "");

@@ -1,4 +1,5 @@
-// What is special to classic Bloom filters: sizes, estimates, and what is said of two that differ.
+// Tests of properties that only classic Bloom filters have: sizes, estimates, and why two of them
+// do not match.
 #include "tamis/filters/bloom_filter.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +49,7 @@ TEST(BloomFilterSizeTest, BytesAreRoundedDownToWords) {
   EXPECT_EQ(BloomHashes(uint64_t{64} << 30, uint64_t{1} << 30), 44u);
 }
 
-// 2^36 bits and more: only the geometry, no memory.
+// Tests only the geometry of 2^36 bits and more, which takes no memory.
 TEST(BloomFilterSizeTest, GeometryPast2To36Bits) {
   const uint64_t bits = BloomBits(10'000'000'000, 0.01);
   EXPECT_GT(bits, uint64_t{1} << 36);

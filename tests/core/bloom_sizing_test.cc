@@ -20,9 +20,8 @@ double LogUniform(Random& random, double low, double high) {
   return std::pow(10, low + (high - low) * random.Unit());
 }
 
-// The textbook's m. A whole number of hashes needs up to 6% more where that number is one or two,
-// and less than 1% from four on. Few keys at low rates need more, for m^2 pairs of positions and
-// steps.
+// The textbook's m. A whole number of hashes needs up to 6% more if it is one or two, and less than
+// 1% more from four on. Few keys at low rates need more, for m^2 pairs of positions and steps.
 TEST(BloomBitsTest, IsTheTextbooks) {
   Random random(/*seed=*/1);
   for (int i = 0; i < 2000; ++i) {
@@ -71,8 +70,8 @@ TEST(BloomFprTest, IsTheFormula) {
   EXPECT_EQ(BloomFpr(std::numeric_limits<double>::infinity(), 64, 3), 1);
 }
 
-// Two keys that have the same first position and step are one key to the filter. Without that term
-// the rate of 16 keys asked for at 1e-4 would be 2.3 times the stated one.
+// Two keys with the same first position and step are one key to the filter. Without that term, the
+// rate of 16 keys at 1e-4 would be 2.3 times the stated one.
 TEST(BloomFprTest, IsTheRateOfSmallFilters) {
   constexpr uint64_t kFilters = 1000;
   constexpr uint64_t kAbsent = 20'000;
@@ -100,8 +99,8 @@ TEST(BloomFprTest, IsTheRateOfSmallFilters) {
   }
 }
 
-// All m^2 pairs of a first position and a step are asked. The probability that an absent key has
-// the pair of a key in the filter is then far above what the bits make by chance.
+// Queries all m^2 pairs of a first position and a step. The probability that an absent key has the
+// pair of a present key is then far above the rate that the bits give by chance.
 TEST(BloomFprTest, IsTheShareOfPairsThatPass) {
   constexpr uint64_t kBits = 1024;
   constexpr int kFilters = 20;

@@ -1,4 +1,5 @@
-// The arithmetic of classic Bloom filters, against formulas with more bits than any size needs.
+// The arithmetic of classic Bloom filters, compared with formulas in wider integers than any size
+// needs.
 #include "tamis/layout/bloom.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,8 @@ TEST(BloomWalkTest, ExtremeHashesStayWithin) {
 }
 
 // Each of the k positions is uniform in a large array: over its sixteenths, and over the bits of a
-// word. Chi-squared with 15 and 63 degrees of freedom; the limits are passed once in a million.
+// word. Chi-squared with 15 and 63 degrees of freedom; random values exceed the limits once in a
+// million runs.
 TEST(BloomWalkTest, PositionsAreUniformPast2To36Bits) {
   constexpr size_t kKeys = 64'000;
   for (const uint64_t num_bits : {(uint64_t{1} << 36) + 64, (uint64_t{1} << 37) - 192}) {
@@ -86,7 +88,8 @@ TEST(BloomWalkTest, PositionsAreUniformPast2To36Bits) {
   }
 }
 
-// Keys that share their first position go separate ways: the second half of the hash is another.
+// Keys that share their first position have different steps: the second half of the hash decides
+// them.
 TEST(BloomWalkTest, StepsDoNotFollowFromPositions) {
   constexpr uint64_t kBits = uint64_t{1} << 36;
   std::set<uint64_t> steps;

@@ -1,4 +1,4 @@
-// Build: sized by the number of keys, the same bytes each time.
+// Build sizes a filter by the number of keys, and gives the same bytes each time.
 #include "tamis/engine/build.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 
 namespace tamis::build_test {
 
-// In batches of that many keys.
+// Returns a source that visits the keys in batches.
 RepeatableSource SourceOf(const std::vector<uint64_t>& keys, size_t batch) {
   return [&keys, batch](const std::function<void(Keys)>& visit) {
     for (size_t i = 0; i < keys.size(); i += batch) {
@@ -54,8 +54,8 @@ TEST(BuildTest, IsTheSameWhateverTheOrderBatchesAndThreads) {
   EXPECT_EQ(Payload(Build<BloomFilter>(SourceOf(keys, 50'000), {}, &engine)), want);
 }
 
-// A range of make(0), make(1) ..., each of which exists only as long as the expression that reads
-// it.
+// A range of make(0), make(1) ..., whose elements only exist while the expression that reads them
+// is evaluated.
 template <typename Make>
 class Generated {
  public:

@@ -61,7 +61,7 @@ TEST_F(CalibrationTest, RoundTripIsExact) {
   const std::filesystem::path path = folder_ / "new/deeper/calibration.json";
   const Calibration saved = Example();
   saved.Save(path);
-  saved.Save(path);  // replaces
+  saved.Save(path);  // replaces the file
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path.parent_path()),
                           std::filesystem::directory_iterator()),
             1);
@@ -95,7 +95,7 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   struct Change {
     std::string from, to;  // in ExampleText()
     std::string check;
-    std::string at;  // where this first is in the changed text; of JSON: at its end
+    std::string at;  // its first position in the changed text; for JSON, the position of its end
     ErrorCode code = ErrorCode::kCorrupt;
   };
   const std::string point = R"({"backend")";
@@ -140,7 +140,7 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   }
 }
 
-// The offset is within or after the token at which the parser noticed.
+// The offset is in or after the token at which the parser found the error.
 TEST_F(CalibrationTest, TextsThatAreNoJsonAreRefused) {
   struct Wrong {
     std::string text;
@@ -152,7 +152,7 @@ TEST_F(CalibrationTest, TextsThatAreNoJsonAreRefused) {
   std::string values = "[";
   for (int i = 0; i < (1 << 17); ++i) values += "0,";
   const std::vector<Wrong> all = {
-      {"", 0, "input"},  // its end, or that it is empty, by the version of the parser
+      {"", 0, "input"},  // its end, or that it is empty, depending on the version of the parser
       {"  ", 2, "end of input"},
       {"{\"a\": true}", 6, "true or false"},
       {"[null]", 1, "null"},
@@ -225,7 +225,7 @@ TEST_F(CalibrationTest, EveryFormOfNumbersAndStringsIsRead) {
   EXPECT_EQ(calibration.thread_efficiency, 9007199254740993E-16);
   EXPECT_EQ(calibration.points[0].filter_bytes, uint64_t{1} << 53);
   EXPECT_EQ(calibration.points[0].insert_ns, 1e-320);
-  // What follows all that is still found where it is.
+  // A field after all this is still found at its offset.
   replace("\"cuckoo8\"", "\"cuckoo9\"");
   WriteBytes(folder_ / "c", ToBytes(text));
   ExpectFormatError([&] { Calibration::Load(folder_ / "c"); }, "kind", text.find("\"cuckoo9\""));
@@ -313,7 +313,7 @@ TEST_F(CalibrationTest, MeasuresThisMachine) {
   std::set<std::string> backends;
   for (const Calibration::Point& point : measured.points) backends.insert(point.backend);
   EXPECT_EQ(backends.size(), Backends().size());
-  // Split-block, cuckoo, classic and counting filters of 256 KiB and 1 MiB.
+  // There are split-block, cuckoo, classic and counting filters, of 256 KiB and 1 MiB.
   EXPECT_EQ(measured.points.size(), 4 * 2 * Backends().size());
   EXPECT_GT(measured.thread_start_us, 0);
 

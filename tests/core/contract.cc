@@ -33,7 +33,7 @@ const std::vector<Subject>& Subjects() {
   return subjects;
 }
 
-// A kind that is not in the list is not tested.
+// A kind that is missing in the list would not be tested.
 TEST(ContractSubjectsTest, EveryKindAndEveryKindOfLayerIsOne) {
   std::set<std::string> want, got;
   for (const FilterKindInfo& info : FilterKinds()) {
@@ -71,7 +71,8 @@ Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) 
 
 AllLayouts::AllLayouts(size_t n, uint64_t seed)
     : u64_(RandomKeys(n, seed)), strings_(RandomStrings(n, seed)) {
-  // A cuckoo filter refuses the ninth copy of a key, or takes a layer more: of a few keys.
+  // A cuckoo filter refuses the ninth copy of a key, or takes another layer. So only few keys
+  // repeat.
   for (size_t i = 400; i < n; ++i) strings_[i] += std::to_string(i);
   for (size_t i = 0; i < n; ++i) {
     i64_.push_back(static_cast<int64_t>(u64_[i]));

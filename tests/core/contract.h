@@ -1,4 +1,4 @@
-// What every kind of filter promises, as tests that are written once: contract_*_test.cc run over
+// The contract of every filter kind, as tests that are written once: contract_*_test.cc run over
 // Subjects(). A new kind is one line in contract.cc.
 #ifndef TAMIS_TESTS_CORE_CONTRACT_H_
 #define TAMIS_TESTS_CORE_CONTRACT_H_
@@ -31,27 +31,27 @@ namespace tamis {
 struct OneHash {
   uint64_t value;
 };
-// What one element of Keys is, for the functions of one key.
+// The type of one element of Keys, for functions that take one key.
 using OneKey = std::variant<uint64_t, int64_t, uint32_t, int32_t, std::string_view, OneHash>;
 
-// A class of filters: what Filter and MakeFilter leave to the classes.
+// A filter class, with the functions that are not in Filter or MakeFilter.
 struct Subject {
-  std::string name;  // of its tests
+  std::string name;  // the name of its tests
   FilterKind kind;
   Abilities can;
-  bool layered;  // scalable: has no payload of its own, and a capacity that grows
+  bool layered;  // scalable: without a payload of its own, and with a capacity that grows
 
-  // A scalable one begins with an eighth of the capacity, so that it comes to have several layers.
+  // A scalable filter begins with an eighth of the capacity, so that it gets several layers.
   AnyFilter (*make)(const FilterOptions&);
   AnyFilter (*load)(const std::filesystem::path&, const LoadOptions&);
   AnyFilter (*map)(const std::filesystem::path&, const MapOptions&);
-  bool (*is)(const AnyFilter&);  // whether that is its class
+  bool (*is)(const AnyFilter&);  // whether the filter has this class
   bool (*contains)(const Filter&, const OneKey&);
   bool (*insert)(Filter&, const OneKey&);
-  // Moved once by construction and once by assignment.
+  // Moves the filter once by construction and once by assignment.
   AnyFilter (*moved)(Filter&);
   void (*assign)(Filter& to, AnyFilter from);
-  // nullptr where the class has no such function.
+  // nullptr if the class has no such function.
   bool (*erase)(Filter&, const OneKey&);
   AnyFilter (*clone)(const Filter&);
   void (*merge)(Filter&, const Filter&);
@@ -60,7 +60,7 @@ struct Subject {
 
 inline void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
 
-// One for every kind, and a scalable one for every kind of layers.
+// Returns one subject for every kind, and a scalable one for every kind of layers.
 const std::vector<Subject>& Subjects();
 std::vector<Subject> SubjectsThat(bool (*suits)(const Subject&));
 
@@ -82,13 +82,14 @@ class ContractTest : public testing::TestWithParam<Subject> {
   const std::filesystem::path path_ = folder_ / "f.tamis";
 };
 
-// All that tells two filters of equal options apart: bytes and numbers, of every layer.
+// Returns everything in which filters with equal options can differ: bytes and numbers, of every
+// layer.
 std::vector<char> Contents(const Filter& filter);
 
 Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned = false);
 
-// n keys of every form. Integers of 64 bits and signed ones are the same keys, and so are strings
-// of all three forms; strings repeat where they are short.
+// n keys in every layout. Integers of 64 bits and signed integers are the same keys, and so are
+// strings in all three layouts. Short strings repeat.
 class AllLayouts {
  public:
   struct Set {
@@ -118,8 +119,8 @@ class AllLayouts {
   std::vector<Set> sets_;
 };
 
-// What must refuse a damaged file. `by_headers`: by whatever reads no more than headers as well; if
-// not, it can be mapped, and is then safe to probe.
+// Expects that a damaged file is refused. If `by_headers` is true, functions that read only headers
+// refuse it as well. Otherwise it can be mapped, and is then safe to probe.
 void ExpectRefused(const Subject& subject, const std::filesystem::path& path, const Bytes& file,
                    const std::string& check, uint64_t at, bool by_headers = true,
                    ErrorCode code = ErrorCode::kCorrupt);
@@ -136,7 +137,7 @@ AnyFilter MakeOf(const FilterOptions& options) {
   if constexpr (requires { F::kErases; }) {
     return F({.initial_capacity = options.capacity / 8 + 1,
               .fpr = options.fpr != 0 ? options.fpr : 0.1,
-              .growth = F::kErases ? 1.25 : 2,  // below 2 Bloom layers do not count all that is in
+              .growth = F::kErases ? 1.25 : 2,  // below 2, Bloom layers do not count all keys
               .hash = options.hash,
               .memory = options.memory,
               .backend = options.backend});

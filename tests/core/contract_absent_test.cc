@@ -1,5 +1,5 @@
-// InsertIfAbsent of filters of every kind: what it tells, and what it leaves in the filter, are
-// those of asking for each key and then inserting it.
+// InsertIfAbsent of every filter kind reports and inserts the same as querying each key and then
+// inserting it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using AbsentContractTest = ContractTest;
 constexpr size_t kSizes[] = {0, 1, 63, 64, 65, 1000, 2047, 5000};
 constexpr unsigned kThreads[] = {1, 2, 4};
 
-// What became of each key.
+// The result for each key.
 struct Told {
   std::vector<bool> fresh, rejected;
 
@@ -44,7 +44,7 @@ Told OneByOne(const Subject& subject, Filter& filter, const Keys& keys,
   return told;
 }
 
-// Calls insert(fresh, rejected) with outputs that notice what is written past their ends.
+// Calls insert(fresh, rejected) with outputs that detect writes past their ends.
 template <typename Insert>
 Told InBulk(size_t n, const Insert& insert) {
   const auto fresh = GuardedArray<uint64_t>::Output(BitmapWords(n), 9);
@@ -77,7 +77,7 @@ Told InBulk(const Engine& engine, Filter& filter, const Keys& keys) {
   });
 }
 
-// n keys of which about half came before.
+// Returns n keys, about half of which are repeated earlier ones.
 std::vector<uint64_t> HalfRepeats(size_t n, uint64_t seed) {
   Random random(seed);
   std::vector<uint64_t> keys(n);
@@ -96,7 +96,7 @@ std::vector<uint8_t> RandomValidity(size_t bits, uint64_t seed) {
   return bytes;
 }
 
-// In three calls, so that keys repeat in a call and from one to the next.
+// Inserts in three calls, so that keys repeat in a call and from one call to the next.
 TEST_P(AbsentContractTest, EveryFormOfKeysWithAndWithoutNulls) {
   for (const size_t n : kSizes) {
     const AllLayouts layouts(n, /*seed=*/n);
@@ -104,7 +104,7 @@ TEST_P(AbsentContractTest, EveryFormOfKeysWithAndWithoutNulls) {
     for (const AllLayouts::Set& set : layouts.sets()) {
       for (const bool nulls : {false, true}) {
         const Keys all = nulls ? set.keys.WithValidity(validity.data(), 13) : set.keys;
-        // Smaller than the keys, so that some are in by mistake or do not go in.
+        // Smaller than the number of keys, so that some keys are false positives or are refused.
         const AnyFilter want = Make(n - n / 4 + 1), got = Make(n - n / 4 + 1);
         for (const auto& [begin, end] : {std::pair{n / 3, n / 2}, {size_t{0}, n}, {n / 5, n}}) {
           SCOPED_TRACE(std::string(set.name) + (nulls ? " with nulls, " : ", ") +
@@ -165,7 +165,7 @@ TEST_P(AbsentContractTest, EngineTellsTheSame) {
   }
 }
 
-// Truly new keys are told new but for false positives, and no others are.
+// New keys are reported as new, except for false positives, and no other keys are.
 TEST_P(AbsentContractTest, AgainstAnExactSet) {
   constexpr size_t kKeys = 40'000;
   constexpr size_t kBatch = 1111;
@@ -186,7 +186,7 @@ TEST_P(AbsentContractTest, AgainstAnExactSet) {
     ASSERT_EQ(filter->inserted_count(), told_new);
   }
   EXPECT_EQ(filter->Count(keys), kKeys) << "false negatives";
-  // The rate only grows, up to that of the filter as it is now; within five standard deviations.
+  // The rate only grows, up to the current rate of the filter; within five standard deviations.
   const double most = filter->expected_fpr() * static_cast<double>(truly_new);
   EXPECT_LT(static_cast<double>(truly_new - told_new), most + 5 * std::sqrt(most) + 1);
 }

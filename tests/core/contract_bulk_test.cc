@@ -1,5 +1,6 @@
-// Bulk functions of every kind: every form of keys and every output says what the functions of one
-// key say, for every backend and any number of threads, and no output is written past its end.
+// Bulk functions of every kind: every layout of keys and every output has the same result as the
+// functions for one key, for every backend and any number of threads. No output is written past its
+// end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace tamis::contract_bulk_test {
 
-// Around the words of a bitmap, and around the batches that the bulk functions cut keys into.
+// Sizes around the words of a bitmap, and around the batches of the bulk functions.
 constexpr size_t kSizes[] = {0,   1,   7,    63,   64,   65,   127,  128,  129,
                              255, 256, 1000, 2047, 2048, 2049, 4095, 4096, 5000};
 constexpr size_t kEngineSizes[] = {0, 1, 63, 64, 65, 127, 128, 129, 511, 512, 1000, 4096, 10'007};
@@ -24,7 +25,7 @@ constexpr unsigned kThreads[] = {1, 2, 5};
 
 using BulkContractTest = ContractTest;
 
-// Inserted one by one; the indices of those that did not go in.
+// Inserts the keys one by one. Returns the indices of those that were refused.
 std::vector<uint64_t> InsertOnes(const Subject& subject, Filter& filter,
                                  const std::vector<OneKey>& keys) {
   std::vector<uint64_t> rejected;
@@ -57,7 +58,7 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
   }
 }
 
-// By the functions of Filter and ErasableFilter, which go by what the filter turns out to be.
+// Uses the functions of Filter and ErasableFilter, which find the class at run time.
 TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
   const AllLayouts layouts(200, /*seed=*/1);
   for (const AllLayouts::Set& set : layouts.sets()) {
@@ -105,8 +106,8 @@ TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
   }
 }
 
-// Every third key is in. Where the kind can be wrong often, it is: the false positives must be the
-// same ones, too.
+// Every third key is in. If the kind can have a high rate, it does: the false positives must also
+// be the same ones.
 class SomeIn {
  public:
   SomeIn(const Subject& subject, const AllLayouts::Set& set)
@@ -147,7 +148,7 @@ TEST_P(BulkContractTest, EveryOutputEqualsOneKeyAtATime) {
         SCOPED_TRACE(std::string(backend.name) + ", " + set.name + ", n = " + std::to_string(n));
         some.filter().set_backend(backend);
         ASSERT_NO_FATAL_FAILURE(ExpectOutputs(some.filter(), set.keys, some.want()));
-        // A slice says what it says within the whole.
+        // A slice has the same results as in the whole.
         ASSERT_NO_FATAL_FAILURE(
             ExpectOutputs(some.filter(), set.keys.Slice(n / 3, rest.size()), rest));
       }
@@ -206,7 +207,7 @@ TEST_P(BulkContractTest, EngineInsertsAsTheFilter) {
   }
 }
 
-// As many keys as an Engine would share out by itself.
+// As many keys as an Engine would share among threads by default.
 TEST_P(BulkContractTest, EngineDoesTheSameWithManyKeys) {
   const std::vector<uint64_t> keys = RandomKeys(150'000, /*seed=*/1);
   const auto half = std::span(keys).first(keys.size() / 2);
@@ -265,7 +266,8 @@ TEST_P(BulkContractTest, SignedIntegersAreWidenedWithTheirSign) {
   }
 }
 
-// Calls act(output of n elements), which must say that it has too few of `unit` and write nothing.
+// Calls act(output of n elements). It must report that the output has too few of `unit`, and write
+// nothing.
 template <typename T>
 void ExpectTooSmall(size_t n, const std::string& unit, const auto& act) {
   const std::vector<T> untouched(n, static_cast<T>(0xC0FFEEC0FFEEC0EE));
@@ -282,7 +284,7 @@ void ExpectSmallOutputsRefused(const Asked& asked, const Keys& keys) {
   ExpectTooSmall<uint8_t>(128, "bytes", [&](auto out) { asked.Contains(keys, out); });
   ExpectTooSmall<uint32_t>(128, "elements", [&](auto out) { asked.Select(keys, out); });
   ExpectTooSmall<uint64_t>(0, "elements", [&](auto out) { asked.Select(keys, out); });
-  // Neither the keys nor the output are there: the call must look at their sizes alone.
+  // Neither the keys nor the output exist: the call must only look at their sizes.
   uint64_t key = 0;
   uint32_t row = 0;
   const Keys many(std::span(&key, (size_t{1} << 32) + 1));

@@ -1,5 +1,5 @@
-// What changes do to a filter of any kind: clearing, erasing, combining, moving, and how none of
-// that depends on the backend.
+// Changes of filters of every kind: clearing, erasing, combining, moving. Their results do not
+// depend on the backend.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ TEST_P(ChangeContractTest, ANewFilterIsEmptyAndAClearedOneIsNew) {
   }
 }
 
-// One filter that each backend builds a part of.
+// Each backend builds a part of one filter.
 TEST_P(ChangeContractTest, SettingTheBackendChangesNoBit) {
   const std::vector<uint64_t> keys = RandomKeys(5000, /*seed=*/1);
   const AnyFilter filter = Make(5000), want = Make(5000);
@@ -143,7 +143,7 @@ TEST_P(ChangeContractTest, WhatWasMovedFromIsEmptyAndReadOnly) {
   }
   expect_read_only([&] { RequireChangeable(*filter).Clear(); });
   EXPECT_FALSE(CanMerge(*filter, *moved));
-  // Else a good file could be replaced by one of no keys.
+  // Otherwise a file with no keys could replace a good one.
   ExpectError([&] { filter->Save(path_); }, ErrorCode::kInvalidArgument, "was moved from");
   EXPECT_EQ(moved->Count(keys), keys.size());
 }
@@ -190,8 +190,8 @@ TEST_P(CloneContractTest, ACloneIsEqualAndIndependent) {
   EXPECT_EQ(Contents(*filter), before);
 }
 
-// By the functions of the filter, and of an Engine: act(erase), where erase(filter, keys, missing)
-// returns how many were erased.
+// Tests the functions of the filter and of an Engine: calls act(erase), where erase(filter, keys,
+// missing) returns how many keys were erased.
 void ByAll(const auto& act) {
   act([](ErasableFilter& f, Keys keys, auto out) { return f.Erase(keys, out); });
   for (const unsigned threads : {1, 3}) {
@@ -200,7 +200,7 @@ void ByAll(const auto& act) {
   }
 }
 
-// Abilities say so, and classes have the function, or neither.
+// An ability is reported exactly if the class has the function.
 TEST_P(ChangeContractTest, AbilitiesAreThoseOfTheClass) {
   const AnyFilter filter = Make(10);
   EXPECT_EQ(dynamic_cast<ErasableFilter*>(&*filter) != nullptr, subject().can.erase);
@@ -213,7 +213,7 @@ TEST_P(ChangeContractTest, AbilitiesAreThoseOfTheClass) {
   }
 }
 
-// With copies, nulls, and more keys than there is room for.
+// Uses copies, nulls, and more keys than there is room for.
 TEST_P(ChangeContractTest, TheFunctionsForAnyChangeableAreThoseOfTheClass) {
   std::vector<uint64_t> numbers = RandomKeys(600, /*seed=*/1);
   numbers.insert(numbers.end(), numbers.begin(), numbers.begin() + 300);
@@ -271,7 +271,7 @@ TEST_P(EraseAllContractTest, ErasedKeysLeaveNothing) {
           auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
           const size_t in = RequireChangeable(*filter).Insert(set.keys);
           std::vector<uint64_t> missing(n);
-          // Those that found no room are copies too many of one key: as many are missing.
+          // The keys that found no room are surplus copies of one key: the same number is missing.
           ASSERT_EQ(erase(erasable, set.keys, std::span(missing)), in) << set.name;
           ASSERT_EQ(Contents(*filter), Contents(*empty)) << set.name;
         });
@@ -330,7 +330,7 @@ TEST_P(EraseContractTest, NothingIsErasedUnlessAllAreFound) {
   };
   refused([&](Keys some) { erasable.EraseIfAllFound(some); });
   refused([&](Keys some) { engine.EraseIfAllFound(erasable, some); });
-  // A key comes twice: the second time it would take out another one.
+  // A key is twice in the list: the second time, it would erase another key.
   list.back() = list.front();
   const auto refused_twice = [&](const auto& erase) {
     ExpectError([&] { erase(Keys(list)); }, ErrorCode::kInvalidArgument,
@@ -339,7 +339,7 @@ TEST_P(EraseContractTest, NothingIsErasedUnlessAllAreFound) {
   };
   refused_twice([&](Keys some) { erasable.EraseIfAllFound(some); });
   refused_twice([&](Keys some) { engine.EraseIfAllFound(erasable, some); });
-  // The last key counts for nothing if it is null.
+  // The last key does not count if it is null.
   std::vector<uint8_t> valid(63, 0xFF);
   valid[500 / 8] = 0x0F;
   EXPECT_GT(erasable.EraseIfAllFound(Keys(list).WithValidity(valid.data())), 450u);
@@ -384,7 +384,7 @@ TEST_P(MergeContractTest, AMergedFilterIsBuiltFromBoth) {
       EXPECT_EQ(Contents(*of_base), Contents(*both));
       EXPECT_EQ(Contents(*other), before);
       EXPECT_EQ(of_class->Count(keys), keys.size()) << "false negatives";
-      subject().merge(*other, *other);  // with itself: all its keys once more
+      subject().merge(*other, *other);  // with itself: all its keys again
       const AnyFilter twice = Make(capacity, &backend);
       RequireChangeable(*twice).Insert(last);
       RequireChangeable(*twice).Insert(last);
@@ -416,7 +416,7 @@ TEST_P(IntersectContractTest, AnIntersectionHasWhatIsCommon) {
   }
 }
 
-// Other kinds, sizes, hashes and seeds, and all where kinds cannot be merged.
+// Tests other kinds, sizes, hashes and seeds, and kinds that cannot be merged.
 TEST_P(ChangeContractTest, WhatDoesNotMatchIsNotCombined) {
   const HashSpec hash{HashKind::kXxh3, 5};
   const AnyFilter filter = Make(640, nullptr, hash);
@@ -462,7 +462,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, CloneContractTest,
 INSTANTIATE_TEST_SUITE_P(
     Kinds, EraseContractTest,
     testing::ValuesIn(SubjectsThat([](const Subject& s) { return s.can.erase; })), SubjectName());
-// Layers that may both have a key refuse to erase it.
+// Two layers that may both have a key refuse to erase it.
 INSTANTIATE_TEST_SUITE_P(Kinds, EraseAllContractTest,
                          testing::ValuesIn(SubjectsThat([](const Subject& s) {
                            return s.can.erase && !s.layered;

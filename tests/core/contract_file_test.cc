@@ -1,5 +1,5 @@
-// Files of every kind: what is saved is what is read, in every way; a mapped filter answers and
-// refuses every change; a damaged file is refused by all that reads what is damaged.
+// Files of every kind. A saved filter is read back the same in every way. A mapped filter answers
+// queries and refuses all changes. Every function that reads the damaged part of a file refuses it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace offset = detail::offset;
 
 class FileContractTest : public ContractTest {
  protected:
-  // Small, with 10 keys.
+  // Returns a small file with 10 keys.
   Bytes SmallFile(uint32_t version = FileHeader::kNewestVersion) const {
     const AnyFilter filter = Make(10, nullptr, {HashKind::kXxh64, 99});
     EXPECT_EQ(RequireChangeable(*filter).Insert(RandomKeys(10, /*seed=*/1)), 10u);
@@ -30,7 +30,8 @@ class FileContractTest : public ContractTest {
     return ReadBytes(path_);
   }
 
-  // Around the pieces in which payloads are read, and from where on storage is mapped.
+  // Sizes around the pieces in which payloads are read, and around the size from which on storage
+  // is mapped.
   std::vector<FilterOptions> Sizes() const {
     std::vector<FilterOptions> sizes = {
         {.capacity = 1}, {.capacity = 100}, {.capacity = 3000}, {.capacity = 100'000}};
@@ -181,7 +182,7 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   expect_refused(*mapped);
   expect_refused(*Map(path_));
 
-  // But it can be the source of others.
+  // A mapped filter can still be the source of others.
   if (subject().clone != nullptr) {
     const AnyFilter copy = subject().clone(*mapped);
     EXPECT_FALSE(copy->read_only());
@@ -202,8 +203,8 @@ TEST_P(FileContractTest, AMappedFilterAnswersAndRefusesEveryChange) {
   EXPECT_EQ(VerifyFile(path_).inserted, keys.size());
 }
 
-// A file whose payload is damaged can be mapped, but nothing comes of it that looks intact,
-// whatever the version that it would be saved with.
+// A file with a damaged payload can be mapped, but nothing made from it looks intact, in any
+// version of the format.
 TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
   const HashSpec hash{HashKind::kXxh64, 99};  // of SmallFile
   for (const uint32_t version : kVersions) {
@@ -214,7 +215,7 @@ TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
     file[byte] = static_cast<char>(file[byte] ^ 1);
     WriteBytes(path_, file);
     const Damage damage = DamageOf(good, byte);
-    // Of a layered file of version 1, all of it first.
+    // For a layered file of version 1, all of it is checked first.
     const auto expect_not_saved = [&](const Filter& filter, const Damage& found) {
       for (const uint32_t save_as : kVersions) {
         ExpectFormatError([&] { filter.Save(folder_ / "again", {.version = save_as}); },
@@ -267,7 +268,7 @@ TEST_P(FileContractTest, OtherClassesAreToldApart) {
 TEST_P(FileContractTest, EveryBit) {
   for (const uint32_t version : kVersions) {
     const Bytes good = SmallFile(version);
-    // Of the oldest version, and of layers, one bit of each byte.
+    // For the oldest version, and for layers, tests only one bit of each byte.
     const bool every_bit = version == FileHeader::kNewestVersion && !subject().layered;
     for (size_t byte = 0; byte < good.size(); ++byte) {
       const Damage damage = DamageOf(good, byte);

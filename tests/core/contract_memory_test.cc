@@ -1,4 +1,5 @@
-// Filters of every kind as bytes in memory: those of their files, loaded and mapped like them.
+// Filters of every kind as bytes in memory, which are the bytes of their files, and can be loaded
+// and mapped like these.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -17,7 +18,7 @@ struct alignas(64) Line {
   std::byte bytes[64];
 };
 
-// The bytes, at a multiple of 64.
+// A copy of bytes that begins at a multiple of 64.
 class Aligned {
  public:
   explicit Aligned(std::span<const std::byte> bytes)
@@ -25,7 +26,7 @@ class Aligned {
     std::memcpy(lines_.data(), bytes.data(), size_);
   }
   std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(lines_)).first(size_); }
-  // The same `by` bytes further on.
+  // Returns the same bytes moved by `by` bytes.
   std::span<const std::byte> Moved(size_t by) {
     const auto all = std::as_writable_bytes(std::span(lines_));
     std::memmove(all.data() + by, all.data(), size_);
@@ -105,7 +106,7 @@ TEST_P(MemoryContractTest, NeedsRoomForAllBytes) {
 TEST_P(MemoryContractTest, BytesOfEveryOtherLengthAreRefused) {
   std::vector<std::byte> bytes = Serialize(*Filled(100));
   for (size_t n = 0; n < bytes.size(); ++n) {
-    // A copy of its own, so that a sanitizer sees what is read beyond it.
+    // A separate copy, so that a sanitizer detects reads past its end.
     Aligned cut{std::span(bytes).first(n)};
     EXPECT_THROW(Load(cut.bytes()), FormatError) << n;
     EXPECT_THROW(Map(cut.bytes()), FormatError) << n;

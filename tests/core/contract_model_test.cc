@@ -1,6 +1,6 @@
-// Random sequences of all that can be done to a filter, beside a slow one of its own kind, written
-// from the specification: after each step both have the same bits. Of cuckoo filters, of which
-// there is more to say than the bits, the model is in cuckoo_filter_model_test.cc.
+// Random sequences of all operations on a filter, beside a slow model of the same kind that was
+// written from the specification. After each step both have the same bits. For cuckoo filters,
+// which have more to compare than bits, the model is in cuckoo_filter_model_test.cc.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,7 +31,7 @@ ReferenceCounters EmptyReference(const CountingBloomFilter& filter) {
   return ReferenceCounters(filter.num_blocks());
 }
 
-// What a filter must be by what was done to it.
+// The expected state of a filter after the operations on it.
 template <typename F>
 struct Model {
   static constexpr bool kErases = std::is_base_of_v<ErasableFilter, F>;
@@ -54,7 +54,7 @@ struct Model {
   }
 
   decltype(EmptyReference(std::declval<F>())) reference;
-  std::vector<uint64_t> hashes;  // all ever inserted
+  std::vector<uint64_t> hashes;  // every hash ever inserted
   uint64_t inserted = 0;
 };
 
@@ -63,7 +63,7 @@ class ModelContractTest : public testing::Test {
  protected:
   using Beside = Model<F>;
 
-  // Keys that come again, and others.
+  // Returns keys, some of which repeat.
   std::vector<uint64_t> Draw(size_t n) {
     std::vector<uint64_t> keys = RandomKeys(n, random_());
     for (uint64_t& key : keys) {
@@ -101,7 +101,7 @@ class ModelContractTest : public testing::Test {
     }
   }
 
-  // Of keys that are in and of others, one by one or in bulk.
+  // Erases present and absent keys, one by one or in bulk.
   void EraseSome(F& filter, Beside& model) {
     if constexpr (Beside::kErases) {
       const std::vector<uint64_t> keys = Draw(random_.Below(300));

@@ -1,4 +1,4 @@
-// Every output of a lookup against what it should be.
+// Compares every output of a lookup with the expected answers.
 #ifndef TAMIS_TESTS_CORE_CONTRACT_OUTPUTS_H_
 #define TAMIS_TESTS_CORE_CONTRACT_OUTPUTS_H_
 
@@ -15,7 +15,7 @@
 
 namespace tamis {
 
-// Bits, bytes, 32- and 64-bit indices and counts, of the same keys, by a Filter or an Engine.
+// Tests bits, bytes, 32- and 64-bit indices and counts for the same keys, by a Filter or an Engine.
 template <typename Asked>
 void ExpectOutputs(const Asked& asked, const Keys& keys, const std::vector<bool>& want) {
   const size_t n = want.size();

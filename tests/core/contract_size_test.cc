@@ -1,4 +1,4 @@
-// Sizes and false-positive rates of every kind: what is foretold is what a filter has.
+// Sizes and false-positive rates of every kind: filters have the predicted ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace tamis::contract_size_test {
 
 class SizeContractTest : public ContractTest {
  protected:
-  // Of a filter for so many keys, full: the rate that is foretold is the one that is measured.
+  // Tests that a full filter for `num_keys` keys has the predicted rate.
   void Measure(double target, uint64_t num_keys, uint64_t num_absent) const;
 };
 
@@ -50,7 +50,7 @@ TEST_P(SizeContractTest, OptionsOutOfRangeAreRefused) {
   expect({.capacity = ~uint64_t{0}}, "18446744073709551615 keys");
 }
 
-// Keys [first, first + n) of a sequence in which none repeats.
+// Visits keys [first, first + n) of a sequence without repetitions.
 template <typename Visit>
 void ForEachBatchOfKeys(uint64_t first, uint64_t n, const Visit& visit) {
   std::vector<uint64_t> keys;
@@ -81,7 +81,7 @@ void SizeContractTest::Measure(double target, uint64_t num_keys, uint64_t num_ab
   if (!subject().can.erase || subject().can.merge) {  // full cuckoo tables may be better
     EXPECT_GT(predicted, target * 0.99);
   }
-  // Beyond what chance explains.
+  // The deviation must be more than chance explains.
   const double tolerance = subject().kind == FilterKind::kCounting ? 0.05 : 0.03;
   EXPECT_NEAR(measured, predicted, 4 * sigma + tolerance * predicted);
   EXPECT_NEAR(filter->expected_fpr() / predicted, 1, 0.02);
@@ -92,7 +92,7 @@ TEST_P(SizeContractTest, TheMeasuredRateIsThePredictedOne) {
   for (const double target : {0.05, 0.01, 0.001}) Measure(target, 300'000, 2'000'000);
 }
 
-// Larger than a second-level cache.
+// Filters larger than a second-level cache.
 TEST_P(SizeContractTest, TheMeasuredRateIsThePredictedOneSlow) {
   for (const double target : {0.05, 0.01, 0.001}) Measure(target, 2'000'000, 20'000'000);
 }

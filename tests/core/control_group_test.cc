@@ -1,4 +1,4 @@
-// Memory limits of control groups, in trees of files as Linux shows them.
+// Memory limits of control groups, in trees of files like those of Linux.
 #include "core/src/base/control_group.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST_F(ControlGroupTest, Version1ReadsTheMemoryHierarchyOnly) {
   EXPECT_EQ(Limit(others + "4:memory:/\n"), 9223372036854771712u);
 }
 
-// A container whose membership is the path on the host, and whose own group is the root.
+// A container whose membership is its path on the host, while its own group is the root.
 TEST_F(ControlGroupTest, GroupThatIsNotThere) {
   Write("memory.max", "7000\n");
   EXPECT_EQ(Limit("0::/docker/0123abcd\n"), 7000u);

@@ -1,4 +1,4 @@
-// What is special to counting filters: what erasing, saturation, merging and freezing promise.
+// Tests of properties that only counting filters have: erasing, saturation, merging and freezing.
 #include "tamis/filters/counting_filter.h"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ TEST(CountingFilterSizeTest, IsThatOfTheFormulas) {
               "63 bytes is out of range [64, 274877906880]");
 }
 
-// A million random insertions and erasures of keys that are in, some of them many times over: no
-// key that is in is ever missing, also when counters are saturated.
+// A million random insertions and erasures of present keys, some of them many times: no present key
+// is ever missing, even if counters are saturated.
 TEST_P(CountingFilterTest, NoKeyThatIsInIsEverLost) {
   Random random(/*seed=*/7);
   CountingBloomFilter filter({.capacity = 4000, .fpr = 0.01, .backend = &backend()});
@@ -49,7 +49,7 @@ TEST_P(CountingFilterTest, NoKeyThatIsInIsEverLost) {
   uint64_t lost = 0, refused = 0;
   for (int step = 0; step < 1'000'000; ++step) {
     if (present.empty() || random.Below(100) < (step < 500'000 ? 52 : 48)) {
-      // Every tenth insertion is of one of 20 keys.
+      // Every tenth insertion is one of 20 keys.
       const uint64_t key = random.Below(10) == 0 ? random.Below(20) : random() | 32;
       ASSERT_TRUE(filter.Insert(key));
       ++counts[key];
@@ -148,7 +148,7 @@ TEST_P(CountingFilterTest, EstimatesAreThoseOfTheFill) {
     const auto want = static_cast<uint64_t>(load * kBlocks);
     const std::vector<uint64_t> keys = RandomKeys(want - n, /*seed=*/want);
     filter.Insert(keys);
-    filter.Insert(keys);  // of distinct keys
+    filter.Insert(keys);  // no effect on the number of distinct keys
     n = want;
     EXPECT_NEAR(filter.estimated_count() / static_cast<double>(n), 1, 0.01) << "load " << load;
     EXPECT_DOUBLE_EQ(filter.expected_fpr(), CountingFpr(filter.estimated_count(), kBlocks));
@@ -160,7 +160,7 @@ TEST_P(CountingFilterTest, EstimatesAreThoseOfTheFill) {
 INSTANTIATE_TEST_SUITE_P(Backends, CountingFilterTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-// A saturated counter stays, so its keys remain found, however often they are erased.
+// A saturated counter stays, so its keys are found even after they are erased many times.
 TEST(CountingFilterTest, TheNumberOfKeysIsNeverBelowZero) {
   CountingBloomFilter filter({.capacity = 1});
   const std::vector<uint64_t> copies(15, 7);

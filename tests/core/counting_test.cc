@@ -15,7 +15,7 @@ namespace tamis::counting_test {
 
 uint64_t CounterOf(uint64_t word, int i) { return (word >> (4 * i)) & 15; }
 
-// Words in which every count is as likely as the next.
+// In these words, every count is equally likely.
 TEST(CountingWordTest, OperationsAreThoseOfEachCounter) {
   Random random(/*seed=*/1);
   for (int round = 0; round < 10'000; ++round) {
@@ -31,7 +31,7 @@ TEST(CountingWordTest, OperationsAreThoseOfEachCounter) {
   }
 }
 
-// What Freeze rests on.
+// Freeze depends on this.
 TEST(CountingShiftTest, CounterJCoversBits2JAnd2JPlus1) {
   for (const uint64_t hash : RandomKeys(1000, /*seed=*/2)) {
     for (int w = 0; w < counting::kWords; ++w) {
@@ -41,10 +41,10 @@ TEST(CountingShiftTest, CounterJCoversBits2JAnd2JPlus1) {
   }
 }
 
-// The sum over i of Poisson(i; load) times the probability to pass a block of i keys, term by term
-// from 0 until nothing is left: many blocks have the rate of that. To pass is the probability that
-// each word has the bit by chance, p = (1 - (15/16)^i)^8, or that a key selects the same counters,
-// about i / 2^32.
+// Returns the sum over i of Poisson(i; load) times the probability of passing a block of i keys,
+// term by term from 0 until the rest is negligible. This is the rate of many blocks. An absent key
+// passes if each word has its bit by chance, p = (1 - (15/16)^i)^8, or if a key selects the same
+// counters, about i / 2^32.
 long double DirectFpr(long double load) {
   long double sum = 0;
   for (long double i = 1; i <= load + 30 * std::sqrt(load) + 200; ++i) {

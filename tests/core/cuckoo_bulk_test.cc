@@ -1,4 +1,4 @@
-// Bulk changes of cuckoo filters: whichever way they go, the table and the answers are those of one
+// Bulk changes of cuckoo filters: on every route, the table and the answers are the same as for one
 // key after the other.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 
 namespace tamis::cuckoo_bulk_test {
 
-// For how many keys a change was possible, the indices of the others, and what the table became.
+// The number of keys whose change was possible, the indices of the others, and the resulting table.
 struct Outcome {
   uint64_t done = 0;
   std::vector<uint64_t> others;
@@ -57,7 +57,7 @@ Outcome OneByOne(Change change, Filter filter, const std::vector<uint64_t>& hash
   return outcome;
 }
 
-// By the filter's own function.
+// Changes by the function of the filter.
 template <typename Filter>
 Outcome InBulk(Change change, Filter filter, const Keys& keys) {
   Outcome outcome;
@@ -81,8 +81,8 @@ Outcome ByEngine(Change change, Filter filter, const Keys& keys, const Engine& e
   return outcome;
 }
 
-// By a writer made for `expected_keys`, hence in rounds of not many more, each lane on a thread of
-// its own, which adds in batches of different lengths.
+// Changes by a writer for `expected_keys`, which therefore works in rounds of few more keys. Each
+// lane runs on its own thread and adds batches of different lengths.
 template <typename Filter>
 Outcome ByWriter(Change change, Filter filter, const std::vector<uint64_t>& hashes, unsigned lanes,
                  uint64_t expected_keys) {
@@ -152,7 +152,7 @@ class CuckooBulkTest : public testing::Test {
                       const Backend& backend = Backends().front()) {
     return EmptyCuckooFilter<Filter>(geometry, {}, &backend);
   }
-  // As many keys as it has slots, of which some do not go in.
+  // As many keys as the filter has slots, some of which are refused.
   static Filter Full(const cuckoo::Geometry& geometry) {
     Filter filter = Empty(geometry);
     for (const uint64_t hash : RandomKeys(filter.num_slots(), /*seed=*/0)) filter.InsertHash(hash);
@@ -161,7 +161,8 @@ class CuckooBulkTest : public testing::Test {
 };
 TYPED_TEST_SUITE(CuckooBulkTest, CuckooFilters, CuckooFilterName);
 
-// A failed insertion takes as long as hundreds of others: these tables are overfull by little.
+// A failed insertion takes as long as hundreds of others, so these tables are only slightly
+// overfull.
 constexpr cuckoo::Geometry kGeometry{8, 46};  // 1472 slots, of 12 bits 1840
 
 TYPED_TEST(CuckooBulkTest, EveryWayGivesTheTableOfOneKeyAtATime) {
@@ -187,7 +188,7 @@ TYPED_TEST(CuckooBulkTest, EveryWayGivesTheTableOfOneKeyAtATime) {
   }
 }
 
-// Rounds of 64 keys and more: also of so many in one chunk that a list has several segments.
+// Rounds of 64 keys and more, also with so many keys in one chunk that a list has several segments.
 TYPED_TEST(CuckooBulkTest, SeveralRoundsOfAWriter) {
   for (const Spread& spread : kSpreads) {
     const std::vector<uint64_t> hashes = HashesOf(spread, 1900);
@@ -205,7 +206,7 @@ TYPED_TEST(CuckooBulkTest, SeveralRoundsOfAWriter) {
   }
 }
 
-// A segment of a list has room for 127 entries: lists that end just before, at and after its end.
+// A segment of a list has room for 127 entries: these lists end just before, at and after its end.
 TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   for (const size_t n : {126, 127, 128, 253, 254, 255, 256, 381, 382}) {
     const std::vector<uint64_t> hashes = HashesOf(kSpreads[0], n);
@@ -217,7 +218,7 @@ TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   }
 }
 
-// A writer takes batches longer than its own buffers.
+// A writer also takes batches that are longer than its own buffers.
 TYPED_TEST(CuckooBulkTest, LongBatchesOfAWriter) {
   const std::vector<uint64_t> hashes = RandomKeys(5 * detail::kBatchKeys, /*seed=*/3);
   TypeParam start = this->Empty({4, 600});
@@ -253,7 +254,7 @@ TYPED_TEST(CuckooBulkTest, EveryBackendGivesTheSameTable) {
   }
 }
 
-// Without the indices the answer is the same.
+// The answer is the same if the indices are not requested.
 TYPED_TEST(CuckooBulkTest, IndicesNeedNotBeAskedFor) {
   const std::vector<uint64_t> hashes = RandomKeys(400, /*seed=*/1);
   const TypeParam full = this->Full(kGeometry);
@@ -276,12 +277,12 @@ TYPED_TEST(CuckooBulkTest, IndicesNeedNotBeAskedFor) {
   EXPECT_EQ(Payload(filter), want.payload);
 }
 
-// Large enough for the filter to use a writer by itself: several chunks and some million keys.
+// Large enough for the filter to choose a writer by default: several chunks and some million keys.
 TYPED_TEST(CuckooBulkTest, LargeFiltersByTheirOwnChoice) {
   const FilterOptions options = {.bytes = (uint64_t{4} << 20) + 12344};
   TypeParam want(options), got(options), by_engine(options), made(options);
   ASSERT_GE(want.geometry().chunks, 16u);
-  // Up to a load of 0.9; a quarter of the keys twice, and a few far too often.
+  // The load is at most 0.9; a quarter of the keys come twice, and a few of them far too often.
   std::vector<uint64_t> keys(want.num_slots() / 10 * 9);
   for (size_t i = 0; i < keys.size(); ++i) {
     keys[i] = i % 1000 == 0 ? ~uint64_t{i / 1000 % 10} : i % (keys.size() / 5 * 4);
@@ -313,7 +314,7 @@ TYPED_TEST(CuckooBulkTest, LargeFiltersByTheirOwnChoice) {
   EXPECT_EQ(engine.Insert(made, keys.size(), source), keys.size() - others.size());
   expect(made);
 
-  // And out again, but for what was refused: nothing is left.
+  // Erases all keys that were not refused: nothing is left.
   std::vector<uint64_t> missing(keys.size());
   missing.resize(keys.size() - engine.Erase(by_engine, keys, missing));
   EXPECT_EQ(missing.size(), others.size());
@@ -344,7 +345,7 @@ TYPED_TEST(CuckooBulkTest, KeySourcesOnAnyNumberOfThreads) {
   }
 }
 
-// The same keys one by one and in each form, in both ways, in several chunks.
+// The same keys one by one and in each layout, by both routes, in several chunks.
 TYPED_TEST(CuckooBulkTest, AllFormsOfKeys) {
   constexpr cuckoo::Geometry kSmall{3, ReferenceSlots(TypeParam::kFingerprintBits) == 4 ? 60 : 48};
   const Subject subject = SubjectOf<TypeParam>();

@@ -1,5 +1,5 @@
-// Files of cuckoo filters that were made by somebody who means harm. What does not depend on the
-// kind of filter is in contract_file_test.cc.
+// Files of cuckoo filters that were made with bad intent. Tests for files of every kind are in
+// contract_file_test.cc.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +24,7 @@ class CuckooFileTest : public testing::Test {
   const TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_ / "f.tamis";
 
-  // Three chunks of 2 buckets with 10 keys.
+  // Returns a file of three chunks of 2 buckets with 10 keys.
   Bytes SmallFile() {
     Filter filter = EmptyCuckooFilter<Filter>({3, 2}, {HashKind::kXxh64, 99});
     EXPECT_EQ(filter.Insert(RandomKeys(10, /*seed=*/1)), 10u);
@@ -36,14 +36,14 @@ class CuckooFileTest : public testing::Test {
     tamis::ExpectRefused(SubjectOf<Filter>(), path_, file, check, at);
   }
 
-  // By whatever reads the payload.
+  // Expects an error from every function that reads the payload.
   void ExpectPayloadRefused(const Bytes& file, const std::string& check, uint64_t at) {
     tamis::ExpectRefused(SubjectOf<Filter>(), path_, file, check, at, false);
   }
 };
 TYPED_TEST_SUITE(CuckooFileTest, CuckooFilters, CuckooFilterName);
 
-// Sealed headers whose fields cannot be, or do not go with each other.
+// Headers with right checksums whose fields are impossible or do not match each other.
 TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
   const Bytes good = this->SmallFile();
   const uint64_t bucket = ReferenceBucketBytes(this->kWidth);
@@ -56,12 +56,12 @@ TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
     SetField(file, offset::kGeometry + 8, chunk_buckets);
     SealHeader(file);
     this->ExpectRefused(file, check, at);
-    // Neither where the payload's length goes with them.
+    // The same if the length of the payload matches these fields.
     SetField(file, offset::kPayloadLength, chunks * chunk_buckets * bucket);
     SealHeader(file);
     const FilterInFile claimed{FileHeader::kNewestVersion, 0, chunks * chunk_buckets * bucket};
     if (check != "payload length") return this->ExpectRefused(file, check, at);
-    if (claimed.end() != good.size()) {  // which the zeros after the payload can make up for
+    if (claimed.end() != good.size()) {  // the zeros after the payload can compensate
       this->ExpectRefused(file, "file length", std::min(good.size(), claimed.end()));
     }
   };
@@ -86,7 +86,7 @@ TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
   this->ExpectRefused(file, "inserted", offset::kInserted);
 }
 
-// All checksums right, and yet a table of other keys than the header says.
+// All checksums are right, but the table does not have the number of keys in the header.
 TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
   const Bytes good = this->SmallFile();
   ASSERT_EQ(GetField<uint64_t>(good, offset::kInserted), 10u);
@@ -96,7 +96,7 @@ TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
     SealHeader(file);
     this->ExpectPayloadRefused(file, "inserted", offset::kInserted);
   }
-  // A fingerprint less, one more; the number of bits does not matter.
+  // One fingerprint less, and one more; the number of bits does not matter.
   Bytes less = good;
   const FilterInFile table = FiltersIn(good)[0];
   const auto fill = [&](Bytes& file, char byte) {
@@ -118,7 +118,7 @@ TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
   EXPECT_EQ(TypeParam::Load(this->path_).load_factor(), 1);
 }
 
-// 12-bit buckets have four bits that belong to no slot.
+// Buckets of 12-bit fingerprints have four bits that do not belong to a slot.
 TEST(CuckooFileBitsTest, BitsAboveTheLastSlotAreRefused) {
   const TemporaryFolder folder;
   const auto path = folder / "f";
@@ -126,7 +126,7 @@ TEST(CuckooFileBitsTest, BitsAboveTheLastSlotAreRefused) {
   filter.Insert(RandomKeys(1000, /*seed=*/1));
   filter.Save(path);
   const Bytes good = ReadBytes(path);
-  // In the first bucket, in the middle, at the end of a piece, and in the last one.
+  // In the first bucket, in the middle, at the end of a piece, and in the last bucket.
   for (const size_t bucket : {size_t{0}, size_t{1000}, size_t{32767}, size_t{32768},
                               FiltersIn(good)[0].payload_bytes / 8 - 1}) {
     for (int bit = 60; bit < 64; ++bit) {

@@ -1,6 +1,6 @@
-// Random sequences of everything that can be done to a cuckoo filter, beside a multiset of the
-// classes of keys that are in it: it tells the exact answer at every step, and what the table holds
-// tells that no fingerprint was moved to where it cannot be found.
+// Random sequences of all operations on a cuckoo filter, beside a multiset of the classes of the
+// keys in it. The multiset gives the exact answer at every step. The table shows that no
+// fingerprint was moved to a place where it cannot be found.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -22,8 +22,8 @@ class ModelledFilter {
  public:
   static constexpr int kBits = Filter::kFingerprintBits;
   static constexpr uint32_t kSlots = ReferenceSlots(kBits);
-  // Room that can be made with so many moves is always found: up to 1024 full buckets are looked
-  // into, of which 2 kSlots^d are d moves away.
+  // If room can be made with this many moves, it is always found: a search looks into up to 1024
+  // full buckets, 2 kSlots^d of which are d moves away.
   static constexpr unsigned kSureMoves = kBits == 12 ? 4 : 5;
 
   ModelledFilter(const cuckoo::Geometry& geometry, const Backend& backend)
@@ -67,7 +67,7 @@ class ModelledFilter {
     return erased;
   }
 
-  // The bulk function must leave what one key after the other leaves, and say the same.
+  // The bulk function must leave the same table as one key after the other, and report the same.
   template <typename One, typename Bulk>
   void InBulk(const std::vector<uint64_t>& hashes, const One& one, const Bulk& bulk) {
     Filter copy = filter_.Clone();
@@ -109,7 +109,7 @@ class ModelledFilter {
     return kSlots - static_cast<uint32_t>(std::count(bucket, bucket + kSlots, 0u));
   }
 
-  // The fewest fingerprints that have to be moved for one more to go in; kNoWay if none helps.
+  // Returns the fewest fingerprints that have to move for one more key; kNoWay if no moves help.
   unsigned MovesNeeded(const ReferencePlace& place, const std::vector<uint32_t>& slots) const {
     const uint32_t chunk_buckets = filter_.geometry().chunk_buckets;
     const uint32_t* const chunk = slots.data() + size_t{place.chunk} * chunk_buckets * kSlots;
@@ -130,8 +130,8 @@ class ModelledFilter {
     return kNoWay;
   }
 
-  // Of the two buckets that with fewer fingerprints, or the first: part of what makes all ways to
-  // insert give the same bits.
+  // Insertion takes the bucket with fewer fingerprints, or the first one if they are equal. This is
+  // one reason why all routes of insertion give the same bits.
   void ExpectInLowestFreeSlot(const ReferencePlace& place, std::vector<uint32_t> slots) const {
     const size_t chunk = size_t{place.chunk} * filter_.geometry().chunk_buckets;
     uint32_t* const first = slots.data() + (chunk + place.bucket) * kSlots;
@@ -150,7 +150,7 @@ template <typename Filter>
 class CuckooModelTest : public testing::Test {};
 TYPED_TEST_SUITE(CuckooModelTest, CuckooFilters, CuckooFilterName);
 
-// Few different hashes, so that they come again, and some of them of one class.
+// Returns few different hashes, so that they repeat, and some of them have one class.
 std::vector<uint64_t> Pool(Random& random, size_t n) {
   std::vector<uint64_t> pool(n);
   for (size_t i = 0; i < n; ++i) {
@@ -232,7 +232,7 @@ TYPED_TEST(CuckooModelTest, AKeyGoesInTwiceTheSlotsOfABucket) {
   }
 }
 
-// Until keys do not go in any more, and some time after.
+// Inserts until keys are refused, and goes on for some time.
 TYPED_TEST(CuckooModelTest, NothingIsEverLostUpToAFullTable) {
   for (const cuckoo::Geometry geometry :
        {cuckoo::Geometry{1, 2}, {1, 4}, {2, 10}, {1, 64}, {5, 100}, {1, 1002}, {1, 8192}}) {
@@ -269,7 +269,7 @@ TYPED_TEST(CuckooModelTest, NothingIsEverLostUpToAFullTable) {
       }
       EXPECT_EQ(ClassesIn(filter), want);
 
-      // Out again, in another order.
+      // Erases the keys in another order.
       for (size_t i = in.size(); i > 1; --i) std::swap(in[i - 1], in[random.Below(i)]);
       const size_t half = in.size() / 2;
       for (size_t i = half; i < in.size(); ++i) ASSERT_TRUE(filter.Erase(in[i]));

@@ -1,4 +1,4 @@
-// What is special to cuckoo filters: sizes, and what one says of itself. What it answers is tested
+// Tests of properties that only cuckoo filters have: sizes and observers. Their answers are tested
 // in cuckoo_filter_model_test.cc and cuckoo_bulk_test.cc.
 #include "tamis/filters/cuckoo_filter.h"
 
@@ -126,7 +126,7 @@ TYPED_TEST(CuckooFilterTest, ARefusedKeyIsNotCounted) {
 }
 
 TYPED_TEST(CuckooFilterTest, MeasuredRatesAreThoseExpected) {
-  // Enough for hits to be known to 2% or so at the lowest rate.
+  // Enough probes to know the hits to about 2% at the lowest rate.
   constexpr uint64_t kProbes = TypeParam::kFingerprintBits == 16 ? 16'000'000 : 2'000'000;
   constexpr uint64_t kSome = 500'000;
   TypeParam filter({.capacity = 200'000});
@@ -150,7 +150,7 @@ TYPED_TEST(CuckooFilterTest, MeasuredRatesAreThoseExpected) {
   }
 }
 
-// A rate below that of a full table is had by more buckets.
+// More buckets give a rate below that of a full table.
 TYPED_TEST(CuckooFilterTest, LowerRatesAreMet) {
   constexpr uint64_t kCapacity = 50'000;
   const double full = TypeParam({.capacity = kCapacity}).expected_fpr();
@@ -165,7 +165,7 @@ TYPED_TEST(CuckooFilterTest, LowerRatesAreMet) {
   EXPECT_LE(filter.expected_fpr(), wanted);
   EXPECT_GT(filter.expected_fpr(), 0.99 * wanted);
   EXPECT_NEAR(static_cast<double>(filter.bytes()) / static_cast<double>(dense.bytes()), 3, 0.1);
-  if (this->kWidth == 16) return;  // rates too low to be measured in a moment
+  if (this->kWidth == 16) return;  // rates too low to measure quickly
   std::vector<uint64_t> others(4'000'000);
   std::iota(others.begin(), others.end(), kCapacity);
   const double measured = static_cast<double>(filter.Count(others)) / 4'000'000;

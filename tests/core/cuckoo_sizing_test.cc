@@ -1,4 +1,4 @@
-// Sizes and rates of cuckoo filters: against an exact sum and a simulation, and by filling tables.
+// Sizes and rates of cuckoo filters, compared with an exact sum, a simulation and filled tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@ using cuckoo::Geometry;
 constexpr int kWidths[] = {8, 12, 16};
 constexpr uint32_t MaxChunkBuckets(int bits) { return 262'144 / ReferenceBucketBytes(bits); }
 
-// Between 10^low and 10^high, every order of magnitude as likely.
+// Returns a number between 10^low and 10^high; every order of magnitude is equally likely.
 uint64_t LogUniform(Random& random, double low, double high) {
   return static_cast<uint64_t>(std::pow(10, low + (high - low) * random.Unit()));
 }
 
-// A key goes to one of all classes, of which any other key takes one.
+// A key falls into one of all classes, and every other key takes one class.
 double ExactFpr(int bits, uint64_t keys, uint64_t buckets) {
   const long double classes = (std::exp2(bits) - 1) * static_cast<double>(buckets) / 2;
   return static_cast<double>(
@@ -62,7 +62,7 @@ TEST(CuckooFprTest, IsTheExactRate) {
   }
 }
 
-// What hashes do to a set of classes, without a table.
+// Simulates the effect of hashes on a set of classes, without a table.
 TEST(CuckooFprTest, IsThatOfASimulation) {
   constexpr Geometry kGeometry{3, 600};
   constexpr uint64_t kProbes = 500'000;
@@ -83,7 +83,7 @@ TEST(CuckooFprTest, IsThatOfASimulation) {
   }
 }
 
-// The rates and sizes that cuckoo_filter.h promises of full tables.
+// Full tables have the rates and sizes that cuckoo_filter.h documents.
 TEST(CuckooGeometryTest, FullTablesHaveTheRatesAndSizesOfTheDocumentation) {
   for (const uint64_t capacity : {1'000'000, 3'456'789, 10'000'000, 100'000'000}) {
     const auto expect = [&](int bits, double max_bits_per_key, double fpr) {
@@ -158,7 +158,7 @@ TEST(CuckooCapacityTest, IsTheInverseOfGeometry) {
       EXPECT_EQ(CuckooGeometry(bits, capacity, fpr), geometry) << capacity;
       EXPECT_NE(CuckooGeometry(bits, capacity + 1, fpr), geometry) << capacity;
     }
-    // Never more than slots, and at least one.
+    // The capacity is at most the number of slots, and at least one.
     for (const Geometry geometry : {Geometry{1, 2}, {4, 2}, {1000, 2}, {3, 100}}) {
       EXPECT_GE(CuckooCapacity(bits, geometry), 1u);
       EXPECT_LE(CuckooCapacity(bits, geometry), geometry.buckets() * ReferenceSlots(bits));

@@ -1,5 +1,5 @@
-// The arithmetic of cuckoo filters, against tests/core/cuckoo_test_util.h and plain loops over
-// slots.
+// The arithmetic of cuckoo filters, compared with tests/core/cuckoo_test_util.h and plain loops
+// over slots.
 #include "tamis/layout/cuckoo.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class CuckooTest : public testing::Test {
     return static_cast<Word>(word);
   }
 
-  // Values at which borrows and carries go wrong, and others.
+  // Returns a random value, often one at which borrows and carries could go wrong.
   static uint32_t DrawSlot(Random& random) {
     const uint32_t values[] = {0,
                                0,
@@ -89,7 +89,7 @@ TYPED_TEST(CuckooTest, ConstantsAreThoseOfTheFormat) {
   }
 }
 
-// Worked out by hand: bucket and chunk are digits of hash / 2^64 in mixed radix.
+// Computed by hand: bucket and chunk are digits of hash / 2^64 in mixed radix.
 TEST(CuckooLocateTest, KnownPlaces) {
   const auto expect = [](uint64_t hash, cuckoo::Geometry geometry, uint32_t chunk, uint32_t bucket,
                          uint32_t fingerprint) {
@@ -105,7 +105,7 @@ TEST(CuckooLocateTest, KnownPlaces) {
   expect(uint64_t{1} << 63, {2, 2}, 1, 0, 1);
   expect(uint64_t{3} << 62 | 0x8000, {2, 10}, 1, 5, 128);
   expect(uint64_t{5} << 61, {3, 100}, 1, 87, 1);  // 3 * 5/8 = 1 7/8
-  // The lowest of the 48 bits count where there are many chunks: 2^-48 * 2^24 * 2^16 = 2^-8.
+  // With many chunks, even the lowest of the 48 bits count: 2^-48 * 2^24 * 2^16 = 2^-8.
   expect(uint64_t{255} << 16, {cuckoo::kMaxChunks, 65536}, 0, 0, 1);
   expect(uint64_t{256} << 16, {cuckoo::kMaxChunks, 65536}, 0, 1, 1);
 }
@@ -152,7 +152,7 @@ TEST(CuckooPackTest, IsChunkBucketFingerprint) {
   EXPECT_EQ(place.fingerprint, 0x4567u);
 }
 
-// Of the 65536 values of the low bits each fingerprint gets its share, rounded up or down.
+// Each fingerprint gets its share of the 65536 values of the low bits, rounded up or down.
 TYPED_TEST(CuckooTest, FingerprintsAreNeverZeroAndEvenlyLikely) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   std::vector<uint32_t> count(TestFixture::kFingerprints + 1);
@@ -180,7 +180,8 @@ TYPED_TEST(CuckooTest, BucketsGetTheirShare) {
   for (const int c : count) EXPECT_NEAR(c, 1000, 6 * 32);  // six standard deviations
 }
 
-// All fingerprints of 8 bits, some of the longer ones; all buckets of small chunks, else some.
+// Tests all 8-bit fingerprints and some of the longer ones, in all buckets of small chunks and some
+// of larger ones.
 TYPED_TEST(CuckooTest, ThePartnerIsAnotherBucketAndLeadsBack) {
   constexpr uint32_t kMaxBuckets = cuckoo::kMaxChunkBuckets<TypeParam::kFingerprintBits>;
   constexpr uint32_t kMost = TestFixture::kFingerprints;
@@ -208,7 +209,7 @@ TYPED_TEST(CuckooTest, ThePartnerIsAnotherBucketAndLeadsBack) {
   expect(kMaxBuckets);
 }
 
-// With few different sums of two moves tables would fill less.
+// If two moves had few different sums, tables would fill less.
 TYPED_TEST(CuckooTest, PartnersAreSpread) {
   constexpr uint32_t kBuckets = 1000;
   std::vector<int> count(kBuckets);
@@ -241,7 +242,7 @@ TYPED_TEST(CuckooTest, SlotsAreCountedAndFreeOnesFound) {
   }
 }
 
-// Two neighbouring slots of 8 bits: where a borrow could reach from one into the next.
+// Two neighbouring slots of 8 bits, where a borrow could reach from one into the next.
 TEST(CuckooSlotPairsTest, AllPairsOfValuesInAllPositions) {
   for (uint32_t pair = 0; pair < 65536; ++pair) {
     const uint32_t low = pair & 0xFF, high = pair >> 8;

@@ -1,5 +1,5 @@
-// Cuckoo filters for tests: the places of keys as core/FORMAT.md has them, worked out without the
-// library's arithmetic, and tables of any geometry.
+// Cuckoo filters for tests: the places of keys by core/FORMAT.md, computed without the library's
+// arithmetic, and tables of any geometry.
 #ifndef TAMIS_TESTS_CORE_CUCKOO_TEST_UTIL_H_
 #define TAMIS_TESTS_CORE_CUCKOO_TEST_UTIL_H_
 
@@ -60,7 +60,7 @@ constexpr ReferencePlace ReferenceLocate(uint64_t hash, const cuckoo::Geometry& 
   return place;
 }
 
-// What keys have in common that a table cannot tell apart.
+// Keys of the same class cannot be distinguished by a table.
 struct CuckooClass {
   uint32_t chunk, lower_bucket, upper_bucket, fingerprint;
 
@@ -72,10 +72,10 @@ constexpr CuckooClass ClassOf(const ReferencePlace& place) {
           place.fingerprint};
 }
 
-// How often each class is in.
+// The number of copies in each class.
 using CuckooClasses = std::map<CuckooClass, uint64_t>;
 
-// The fingerprints of a table, slot by slot, bucket by bucket; 0 where there is none.
+// Returns the fingerprints of a table, slot by slot, bucket by bucket; 0 for an empty slot.
 template <int kBits>
 std::vector<uint32_t> Slots(const CuckooFilter<kBits>& filter) {
   std::vector<uint32_t> slots;
@@ -115,7 +115,7 @@ uint64_t NumFingerprints(const CuckooFilter<kBits>& filter) {
   return slots.size() - static_cast<uint64_t>(std::count(slots.begin(), slots.end(), 0u));
 }
 
-// A file of an empty filter of any geometry.
+// Returns a file of an empty filter of any geometry.
 template <int kBits>
 Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash, uint64_t capacity) {
   FileHeader header;
@@ -132,7 +132,7 @@ Bytes EmptyCuckooFile(const cuckoo::Geometry& geometry, const HashSpec& hash, ui
   return file;
 }
 
-// That filter. Constructors make several chunks only where one would be too large.
+// Returns that filter. Constructors make several chunks only if one would be too large.
 template <typename Filter>
 Filter EmptyCuckooFilter(const cuckoo::Geometry& geometry, const HashSpec& hash = {},
                          const Backend* backend = nullptr, uint64_t capacity = 1) {

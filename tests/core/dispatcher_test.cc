@@ -1,4 +1,4 @@
-// The decision of the run-time dispatcher, as PlanCall tells it.
+// The choices of the run-time dispatcher, as PlanCall reports them.
 #include <gtest/gtest.h>
 #ifdef __linux__
 #include <sched.h>
@@ -30,14 +30,14 @@ using detail::PlanRequest;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// No pins from outside.
+// Removes pins in the environment.
 class DispatcherTest : public testing::Test {
  protected:
   ScopedEnv backend_{"TAMIS_BACKEND", nullptr};
   ScopedEnv threads_{"TAMIS_THREADS", nullptr};
 };
 
-// Figures of one size for the portable backend alone.
+// Returns figures of one size, for the portable backend alone.
 Calibration Costs(double contains_ns, double insert_ns, double partitioned_insert_ns) {
   Calibration calibration;
   calibration.machine = "made up";
@@ -60,7 +60,7 @@ TEST_F(DispatcherTest, PredictsByTheFormula) {
   EXPECT_EQ(plan.operation, Engine::Operation::kContains);
   EXPECT_EQ(plan.keys, 1'000'000u);
   EXPECT_EQ(plan.filter_bytes, kMiB);
-  // 0.1 s of one thread; each further one adds half of one and takes 10 us to start.
+  // One thread takes 0.1 s. Each further one adds half the speed of one, and takes 10 us to start.
   EXPECT_EQ(plan.chosen.threads, 3u);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 0.1 / 2 + 20e-6);
   ASSERT_EQ(plan.alternatives.size(), 2u);
@@ -110,7 +110,8 @@ TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {
     const BloomFilter filter({.capacity = 1000, .fpr = fpr});
     return 1e9 * engine.PlanCall(filter, 1'000'000, operation).chosen.seconds / 1e6;
   };
-  // 7 hashes, as calibrated; one hash: lookups test one bit, where those of 7 test 4.5.
+  // With 7 hashes the costs are as calibrated. With one hash, lookups test one bit, and with 7 they
+  // test 4.5.
   EXPECT_NEAR(ns(0.01, Engine::Operation::kContains), 10, 1e-9);
   EXPECT_NEAR(ns(0.01, Engine::Operation::kInsert), 7, 1e-9);
   EXPECT_NEAR(ns(0.5, Engine::Operation::kContains), 10 * 1 / (3.5 + 1 - 1 / 128.), 1e-9);
@@ -192,17 +193,17 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
   const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);  // 32 regions at 0.8 us
   const Engine one({.threads = 1, .calibration = Costs(1, 10, 2)});
   EXPECT_FALSE(one.PlanCall(filter, 3000, Engine::Operation::kInsert).chosen.partitioned);
-  // Few keys meet in a line: most of them would pay the way to memory all the same.
+  // Few keys share a line: most of them would still pay for the access to memory.
   EXPECT_FALSE(one.PlanCall(filter, 10'000, Engine::Operation::kInsert).chosen.partitioned);
   EXPECT_TRUE(one.PlanCall(filter, 3'000'000, Engine::Operation::kInsert).chosen.partitioned);
-  // As many as the figures are for: one key for 8 bytes of filter.
+  // The number of keys that the figures are for: one key for 8 bytes of filter.
   const Engine::CallPlan plan = one.PlanCall(filter, 8 * kMiB, Engine::Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 2e-9 * 8 * kMiB + 25.6e-6);
   EXPECT_TRUE(Mentions(plan, "portable on 1 thread, partitioned: 16.8 ms")) << plan.reason;
   EXPECT_TRUE(Mentions(plan, "portable on 1 thread, direct, would take 83.9 ms")) << plan.reason;
 
-  // Each thread needs a part of the filter to itself.
+  // Each thread needs its own part of the filter.
   const Engine eight({.threads = 8, .calibration = Costs(1, 10, 2)});
   EXPECT_EQ(
       eight.PlanCall(FilterOf(2 * kMiB), 10'000'000, Engine::Operation::kInsert).chosen.threads,
@@ -213,8 +214,7 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
   EXPECT_EQ(eight.PlanCall(filter, 10'000'000, Engine::Operation::kInsert).chosen.threads, 8u);
 }
 
-// What a TLB covers is looked up directly; in what it does not, it depends on how many keys there
-// are.
+// Filters that the TLB covers are looked up directly. For larger ones, the number of keys decides.
 TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   const detail::Dispatcher dispatcher({.threads = 2, .calibration = Costs(7, 1, 1)});
   const auto choose = [&](uint64_t bytes, uint64_t keys, bool by_region = true) {
@@ -234,7 +234,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   EXPECT_EQ(route.slice_keys, detail::kMaxOrderedKeys);
   EXPECT_LT(route.seconds, choose(detail::kTlbBytes + kMiB, kMany, false).seconds);
 
-  // Memory is for all threads together, however many there are.
+  // The memory limit is for all threads together.
   const detail::Dispatcher many({.threads = 16, .calibration = Costs(7, 1, 1)});
   const CallRoute shared = many.Choose({.operation = Engine::Operation::kContains,
                                         .kind = FilterKind::kSplitBlock,
@@ -244,7 +244,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   ASSERT_TRUE(shared.partitioned);
   EXPECT_LE(shared.slice_keys * shared.threads, detail::kMaxOrderedByAll);
 
-  // A calibration that has such filters has the walks in its figures.
+  // A calibration of such filters has the walks in its figures.
   Calibration large = Costs(7, 1, 1);
   large.points.push_back({"portable", 2 * detail::kTlbBytes, 8, 1, 1});
   const detail::Dispatcher calibrated({.threads = 1, .calibration = large});
@@ -263,7 +263,8 @@ TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
   EXPECT_EQ(plan.chosen.backend->name, "portable");
   EXPECT_TRUE(plan.alternatives.empty());
 
-  // With none for any, or none for the one that is pinned, the typical ones serve.
+  // If figures for all backends, or for the pinned one, are missing, the typical figures are
+  // used.
   Calibration other = Costs(1, 1, 1);
   other.points[0].backend = "of another machine";
   const Engine any({.threads = 1, .calibration = other});
@@ -288,7 +289,7 @@ TEST_F(DispatcherTest, BackendPins) {
   }
   backend_.Set("no-such");
   ExpectError([] { Engine(); }, ErrorCode::kUnknownBackend, "no-such");
-  EXPECT_NO_THROW(Engine({.backend = &Backends().back()}));  // not asked
+  EXPECT_NO_THROW(Engine({.backend = &Backends().back()}));  // the variable is not read
   backend_.Set("");
   EXPECT_FALSE(Mentions(Engine().PlanCall(filter, 1), "pins"));
 }
@@ -306,10 +307,11 @@ TEST_F(DispatcherTest, WayPins) {
     EXPECT_TRUE(insert.alternatives.empty());
     EXPECT_TRUE(Mentions(insert, "pin the way")) << insert.reason;
     EXPECT_TRUE(engine.PlanCall(filter, n, Engine::Operation::kContains).chosen.partitioned);
-    // Its keys are in no one region.
+    // The keys of a Bloom filter do not fall into one region each.
     EXPECT_FALSE(engine.PlanCall(BloomFilter({.bytes = kMiB}), n).chosen.partitioned);
   }
-  // Several threads insert in no other way, and without a backend the calibration chooses one.
+  // Several threads always insert ordered by region. Without a backend, the calibration chooses
+  // one.
   const Engine direct({.pin = CallRoute{nullptr, 2, false, 0, 0}});
   const Engine::CallPlan plan = direct.PlanCall(filter, 1000, Engine::Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
@@ -335,7 +337,7 @@ TEST_F(DispatcherTest, ThreadsFromTheEnvironment) {
     ExpectError(
         [] { Engine(); }, ErrorCode::kInvalidArgument,
         "TAMIS_THREADS is \"" + std::string(wrong) + "\"; allowed: whole numbers from 1 to 1024");
-    EXPECT_NO_THROW(Engine({.threads = 1}));  // not asked
+    EXPECT_NO_THROW(Engine({.threads = 1}));  // the variable is not read
   }
 }
 

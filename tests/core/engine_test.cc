@@ -1,5 +1,5 @@
-// The Engine's own choices, slices and threads. That it does what the functions of every kind of
-// filter do is in contract_bulk_test.cc.
+// The Engine's own choices, slices and threads. contract_bulk_test.cc tests that it gives the same
+// results as the functions of every filter kind.
 #include "tamis/engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace tamis::engine_test {
 
 constexpr unsigned kThreads[] = {1, 2, 3, 5, 8};
 
-// Two of three keys of every form.
+// Returns a filter with two of three keys of every layout.
 SplitBlockBloomFilter FilterOfSome(const AllLayouts& layouts) {
   SplitBlockBloomFilter filter({.capacity = 8 * layouts.u64().size()});
   for (const AllLayouts::Set& set : layouts.sets()) {
@@ -56,7 +56,7 @@ void ExpectSameAnswers(const Engine& engine, const Filter& filter, const Keys& k
   EXPECT_EQ(engine.Count(filter, keys), found);
 }
 
-// Sizes at which slices are as large as they get, and hits only at their borders.
+// Sizes at which slices reach their maximum, with hits only at their borders.
 TEST(EngineTest, SlicesOfLargeCallsMeet) {
   constexpr uint64_t kSlice = 65536;
   constexpr size_t kKeys = 13 * kSlice + 1;
@@ -95,7 +95,8 @@ TEST(EngineTest, InsertIntoAFilterOfManyRegions) {
   }
 }
 
-// Ordered by region, where threads have lists of their own, and several callers share an engine.
+// Lookups ordered by region, where threads have their own lists and several callers share an
+// engine.
 TEST(EngineTest, OrderedLookupsInAFilterOfManyRegions) {
   constexpr size_t kKeys = 50'001;
   const AllLayouts layouts(kKeys, /*seed=*/1);
@@ -145,7 +146,7 @@ TEST(EngineTest, InsertOfASequenceAsksForEachKeyOnce) {
   }
 }
 
-// What the engine decides by itself, at sizes where it decides differently.
+// The choices that the engine makes by itself, at sizes where they differ.
 TEST(EngineTest, ItsOwnChoicesGiveTheSameResults) {
   const Engine engine({.threads = 4});
   const FilterOptions options = {.bytes = uint64_t{8} << 20};

@@ -1,5 +1,5 @@
-// Damaged files: whatever is wrong with one, every way to open it gives an error that names the
-// check and the offset. What any file can suffer is in contract_file_test.cc.
+// Damaged files: every way to open one reports an error with the check and the offset. Damage that
+// any file can have is in contract_file_test.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,8 +50,8 @@ TEST_F(FileCorruptionTest, WrongKindAndVersion) {
   }
 }
 
-// Sealed headers that ask for more than the file has: refused before anything is allocated, hence
-// also where the machine has less memory than they claim.
+// Headers with right checksums that claim more than the file has. They are refused before anything
+// is allocated, so also on machines with less memory than they claim.
 TEST_F(FileCorruptionTest, ClaimsOfAHugePayload) {
   Bytes file = ReadBytes(GoldenPath("split_block_v1_one_block"));
   for (const uint64_t blocks : {uint64_t{2}, uint64_t{1} << 31, split_block::kMaxBlocks}) {
@@ -78,8 +78,8 @@ TEST_F(FileCorruptionTest, SwappedChecksumHalves) {
   }
 }
 
-// In a payload of several pieces, the first, middle and last byte; in one of several pages, the
-// ends of each. Of the others all is as it was.
+// In a payload of several pieces, tests the first, middle and last byte; in one of several pages,
+// the ends of each page. All other bytes stay as they were.
 TEST_F(FileCorruptionTest, OneByteOfALargePayload) {
   SplitBlockBloomFilter filter({.capacity = 100000, .bytes = 1000032});
   for (uint64_t key = 0; key < 100000; ++key) filter.Insert(key);
@@ -102,7 +102,8 @@ TEST_F(FileCorruptionTest, OneByteOfALargePayload) {
   }
 }
 
-// What Clone and Merge refuse of every kind (contract_file_test.cc), these do of theirs.
+// Clone and Merge of every kind refuse damaged files (contract_file_test.cc); these functions do
+// the same for their kinds.
 TEST_F(FileCorruptionTest, NothingIsDerivedFromADamagedMappedFile) {
   const auto expect_refused = [&](const Filter& filter, const auto& derive) {
     for (const uint32_t version : kVersions) {

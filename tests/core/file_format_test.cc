@@ -1,4 +1,4 @@
-// The header of a file: every field where core/FORMAT.md says, every check of it in its place.
+// The header of a file: every field is at its place in core/FORMAT.md, and every check is made.
 #include "core/src/file/file_format.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace tamis::file_format_test {
 
 namespace offset = detail::offset;
 
-// 96 bytes of payload: in version 2, 32 zeros and the checksum of a page follow them.
+// The payload has 96 bytes. In version 2, 32 zeros and the checksum of a page follow.
 FileHeader SampleHeader(uint32_t version) {
   FileHeader header;
   header.version = version;
@@ -51,14 +51,14 @@ Bytes Encode(const FileHeader& header) {
   return Bytes(begin, begin + encoded.size());
 }
 
-// What follows a header of version 1 is part of the first bytes of a file, too.
+// The bytes after a header of version 1 also belong to the first bytes of a file.
 FileHeader Decode(Bytes start, uint64_t file_bytes) {
   start.resize(std::min<uint64_t>(file_bytes, 192));
   return detail::DecodeHeader(std::as_bytes(std::span(start)), file_bytes, "sample");
 }
 FileHeader Decode(const Bytes& start) { return Decode(start, FileBytes(VersionOf(start))); }
 
-// The fields that versions share.
+// Returns the fields that all versions share.
 Bytes StartOfTheSpecification(uint32_t version, uint32_t header_bytes) {
   Bytes want(header_bytes);
   std::memcpy(want.data(), "tamis\r\n\x1a", 8);
@@ -139,7 +139,7 @@ TEST(FileFormatTest, AcceptsTheLimitsOfEveryField) {
   EXPECT_EQ(Decode(Encode(header)).key_types, header.key_types);
 }
 
-// One field of a header set to a wrong value, the checksum of the header made right again.
+// A header with one field set to a wrong value, and a right checksum.
 struct WrongField {
   const char* check;
   size_t offset;
@@ -178,7 +178,7 @@ TEST(FileFormatTest, RefusesFieldsThatDisagreeInASealedHeader) {
       {"blocks", offset::kGeometry, 0},
       {"blocks", offset::kGeometry, uint64_t{1} << 32},
       {"blocks", offset::kGeometry, kMax},
-      // 32 times these wrap around to 96, the true length of the payload.
+      // 32 times these values wraps around to 96, the true length of the payload.
       {"blocks", offset::kGeometry, (uint64_t{1} << 59) + 3},
       {"blocks", offset::kGeometry, (uint64_t{31} << 59) + 3},
       {"geometry[1]", offset::kGeometry + 8, 1},
@@ -192,15 +192,15 @@ TEST(FileFormatTest, RefusesFieldsThatDisagreeInASealedHeader) {
       {"payload length", offset::kPayloadLength, 95},
       {"payload length", offset::kPayloadLength, 97},
       {"payload length", offset::kPayloadLength, 64},
-      {"payload length", offset::kPayloadLength, kMax - 127},  // 128 more wrap around to 0
+      {"payload length", offset::kPayloadLength, kMax - 127},  // 128 more wraps around to 0
       {"payload length", offset::kPayloadLength, kMax},
-      // Sound by themselves, but the file has another length.
+      // Valid by themselves, but the file has another length.
       {"payload length", offset::kGeometry, 4},
       {"payload length", offset::kGeometry, split_block::kMaxBlocks},
   };
   for (const uint32_t version : kVersions) {
     for (const WrongField& field : fields) {
-      // The check that fails may be on another field than the one that was set.
+      // The check that fails may be for another field than the one that was set.
       const size_t at =
           std::string(field.check) == "payload length" ? offset::kPayloadLength : field.offset;
       ExpectRefused(SampleHeader(version), field, at);
@@ -237,7 +237,7 @@ TEST(FileFormatTest, RefusesFieldsOfVersion2InASealedHeader) {
   ExpectRefused(with_secret, {"secret", offset::kFlags, 0, 4}, offset::kSecret);
   ExpectRefused(with_secret, {"key tag", offset::kSecret, 1}, offset::kKeyTag);
   ExpectRefused(with_secret, {"key tag", offset::kKeyTag + 8, 1}, offset::kKeyTag);
-  // SipHash of another number of rounds.
+  // SipHash with another number of rounds.
   ExpectRefused(with_secret, {"key tag", offset::kHashKind, 3, 4}, offset::kKeyTag);
 }
 
@@ -251,7 +251,7 @@ TEST(FileFormatTest, RefusesAnyOtherLengthOfTheFile) {
     ExpectFormatError([&] { Decode(header, right + 1); }, "file length", right);
     ExpectFormatError([&] { Decode(header, ~uint64_t{0}); }, "file length", right);
 
-    // A sound header that claims the largest filter there is.
+    // A valid header that claims the largest possible filter.
     FileHeader huge = SampleHeader(version);
     huge.geometry[0] = split_block::kMaxBlocks;
     huge.payload_bytes = 32 * split_block::kMaxBlocks;

@@ -1,5 +1,5 @@
-// Filter files of every version, taken apart by core/FORMAT.md: where everything is, and checksums
-// that are made right again, as somebody who means harm would.
+// Takes filter files of every version apart by core/FORMAT.md: finds their parts, and repairs
+// checksums, as an attacker would.
 #ifndef TAMIS_TESTS_CORE_FILE_PARTS_H_
 #define TAMIS_TESTS_CORE_FILE_PARTS_H_
 
@@ -21,7 +21,7 @@ inline constexpr uint32_t kVersions[] = {1, 2};
 
 inline size_t HeaderBytesOf(uint32_t version) { return version == 1 ? 128 : 192; }
 
-// A filter without layers, in a file.
+// A filter without layers in a file.
 struct FilterInFile {
   uint32_t version;
   size_t at;  // of its header
@@ -29,7 +29,7 @@ struct FilterInFile {
 
   size_t payload_at() const { return at + HeaderBytesOf(version); }
   size_t payload_end() const { return payload_at() + payload_bytes; }
-  // The checksums of pages; none in version 1.
+  // Returns the offset of the checksums of pages, which version 1 does not have.
   size_t pages_at() const {
     return version == 1 ? payload_end() : payload_at() + (payload_bytes + 63) / 64 * 64;
   }
@@ -42,7 +42,7 @@ inline bool HasLayers(const Bytes& file) { return GetField<uint32_t>(file, 16) =
 inline size_t OptionsAt(uint32_t version) { return HeaderBytesOf(version); }
 inline size_t LayersAt(uint32_t version) { return OptionsAt(version) + (version == 1 ? 64 : 128); }
 
-// The filter, or its layers, oldest first.
+// Returns the filter, or its layers, oldest first.
 inline std::vector<FilterInFile> FiltersIn(const Bytes& file) {
   const uint32_t version = VersionOf(file);
   const auto filter_at = [&](size_t at) {
@@ -79,13 +79,13 @@ inline void SetPayloadChecksum(Bytes& file, size_t at, const std::vector<Range>&
 
 }  // namespace file_parts
 
-// Makes the checksum of a header right again.
+// Repairs the checksum of a header.
 inline void SealHeader(Bytes& file, size_t at = 0) {
   const size_t bytes = HeaderBytesOf(GetField<uint32_t>(file, at + 8)) - 8;
   SetField(file, at + bytes, uint64_t{XXH3_64bits(file.data() + at, bytes)});
 }
 
-// The same for all checksums of the file; `filters` are where they were before it was changed.
+// Repairs all checksums of the file. `filters` are the positions of its filters before the change.
 inline void SealAll(Bytes& file, const std::vector<FilterInFile>& filters) {
   using file_parts::Range;
   using file_parts::SetPayloadChecksum;
@@ -112,11 +112,11 @@ inline void SealAll(Bytes& file, const std::vector<FilterInFile>& filters) {
 }
 inline void SealAll(Bytes& file) { SealAll(file, FiltersIn(file)); }
 
-// What one changed byte of a file is found by.
+// The check that detects one changed byte of a file.
 struct Damage {
   std::string check;
   size_t at;
-  bool by_headers;  // whatever opens the file finds it, not only what reads payloads
+  bool by_headers;  // found by all functions that open the file, not only by readers of payloads
   ErrorCode code = ErrorCode::kCorrupt;
 };
 

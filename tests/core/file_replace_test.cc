@@ -1,5 +1,5 @@
-// What becomes of a file that is replaced, and of its directory: permissions, links, locks, and an
-// operating system that refuses.
+// The replacement of a file, and the effects on it and its directory: permissions, links, locks,
+// and errors of the operating system.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -56,7 +56,7 @@ class FileReplaceTest : public FileTest {
   const fs::path path_ = folder_ / "f.tamis";
 };
 
-// Several threads or processes that save to one file: each of them does.
+// If several threads or processes save to one file, each of them succeeds.
 TEST_F(FileReplaceTest, SomebodyElseSavesBetweenTwoLooksAtTheFile) {
   FilterOf(2).Save(folder_ / "other");
   int looks = 0;
@@ -70,7 +70,7 @@ TEST_F(FileReplaceTest, SomebodyElseSavesBetweenTwoLooksAtTheFile) {
   EXPECT_EQ(KeysIn(path_), 3u);
 }
 
-// Every mode, and the classes that somebody falls into whom the old file knew by another.
+// Tests every mode, and users whose class differs between the old and the new file.
 TEST(KeptModeTest, WhoMayDoLessMayNotDoMore) {
   for (mode_t mode = 0; mode < 01000; ++mode) {
     EXPECT_EQ(detail::KeptMode(mode | 06000, true, true), mode);
@@ -78,7 +78,7 @@ TEST(KeptModeTest, WhoMayDoLessMayNotDoMore) {
     const auto within = [](mode_t now, mode_t before) { return (now & ~before) == 0; };
     const mode_t other_group = detail::KeptMode(mode, true, false);
     EXPECT_EQ(class_of(other_group, 6), class_of(mode, 6));
-    for (const int now : {3, 0}) {  // the new group, and all others, of whichever class they were
+    for (const int now : {3, 0}) {  // the new group and all others, of any class before
       for (const int before : {3, 0}) {
         EXPECT_TRUE(within(class_of(other_group, now), class_of(mode, before))) << mode;
       }
@@ -128,7 +128,7 @@ TEST_F(FileReplaceTest, AnotherOwnerGivesNobodyMore) {
   EXPECT_EQ(KeysIn(path_), 2u);
 }
 
-// Entries of acl(5): version 2, then tag, permissions and id of each.
+// The entries of acl(5): version 2, then tag, permissions and id of each entry.
 std::vector<uint16_t> AccessList() {
   constexpr uint16_t kNone = 0xFFFF;
   return {2,    0, 0x01,  6,     kNone, kNone,  // the owner: rw
@@ -151,7 +151,7 @@ TEST_F(FileReplaceTest, KeepsTheAccessList) {
   EXPECT_EQ(getxattr(path_.c_str(), kName, kept.data(), bytes), static_cast<ssize_t>(bytes));
   EXPECT_EQ(kept, list);
 
-  // The directory's default for new files is not for one that has no list.
+  // The default list of the directory does not apply if the old file had no list.
   fs::remove(path_);
   FilterOf(1).Save(path_);
   Chmod(path_, 0660);
@@ -164,7 +164,7 @@ TEST_F(FileReplaceTest, KeepsTheAccessList) {
 }
 
 TEST_F(FileReplaceTest, RefusesAReadOnlyFileUnlessTold) {
-  Chmod(path_, 0444);  // for root, too
+  Chmod(path_, 0444);  // also for root
   ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo,
               "f.tamis: cannot write: it is read-");
   ExpectError([&] { RequireSavable(path_); }, ErrorCode::kIo, "it is read-only");
@@ -256,7 +256,7 @@ TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
   Chmod(folder_.path(), 0700);
 }
 
-// As in /tmp: anybody may make files there, and nobody may replace those of others.
+// Like /tmp: anybody may make files there, and nobody may replace the files of others.
 TEST_F(FileReplaceTest, TellsBeforehandThatAFileIsAnothersInAStickyDirectory) {
   if (geteuid() != 0) GTEST_SKIP() << "files of two users need root";
   Chmod(folder_.path(), 01777);
@@ -288,7 +288,7 @@ TEST_F(FileFaultTest, ASaveThatMayNotLastSaysThatItHappened) {
   faults.fsync = [](int fd) { return IsDirectory(fd) ? 0 : EIO; };
   ExpectError([&] { FilterOf(3).Save(path_); }, ErrorCode::kIo, "cannot synchronize");
   EXPECT_EQ(KeysIn(path_), 2u);
-  faults.fsync = [](int fd) { return IsDirectory(fd) ? EINVAL : 0; };  // need not
+  faults.fsync = [](int fd) { return IsDirectory(fd) ? EINVAL : 0; };  // not required
   FilterOf(4).Save(path_);
   EXPECT_EQ(KeysIn(path_), 4u);
   EXPECT_EQ(folder_.NumFiles(), 1u);
@@ -322,7 +322,7 @@ TEST_F(FileFaultTest, AWriteOfNothingIsAnError) {
   int calls = 0;
   faults.write = [&]() -> std::optional<ssize_t> {
     if (++calls < 100) return 0;
-    errno = EDOM;  // ends what would go on for ever
+    errno = EDOM;  // ends an otherwise endless loop
     return -1;
   };
   ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");
@@ -349,12 +349,12 @@ TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
   EXPECT_EQ(KeysIn(path_), 1u);
   RemoveTemporaryFiles();
   faults.write = nullptr;
-  for (int i = 0; i < 100; ++i) FilterOf(2).Save(path_);  // more than there are places for names
+  for (int i = 0; i < 100; ++i) FilterOf(2).Save(path_);  // more files than there is room for names
   EXPECT_EQ(KeysIn(path_), 2u);
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
-// Not taken for a change by somebody else.
+// The error is not mistaken for a change by another program.
 TEST_F(FileFaultTest, AStatusThatCannotBeReadIsToldAsItIs) {
   SystemFaults faults;
   faults.lstat = [] { return EIO; };
@@ -424,7 +424,7 @@ TEST_F(FileReplaceTest, OfSeveralThatMakeAFileOneSucceeds) {
 
 TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {
   const FileLock lock(path_);
-  FilterOf(2).Save(path_);  // who has not read it needs no lock
+  FilterOf(2).Save(path_);  // a writer that has not read the file needs no lock
   ExpectError([&] { FilterOf(3).Save(path_, {.lock = &lock}); }, ErrorCode::kBusy,
               "f.tamis: somebody else has replaced it meanwhile; nothing was saved");
   EXPECT_EQ(KeysIn(path_), 2u);

@@ -1,5 +1,5 @@
-// Saving and reading of files, and the operating system's refusals. That every kind of filter comes
-// back as it was is in contract_file_test.cc.
+// Saves and reads files, and tests errors of the operating system. contract_file_test.cc tests that
+// filters of every kind come back unchanged.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ bool SamePayload(const Filter& a, const Filter& b) {
          std::memcmp(a.payload().data(), b.payload().data(), a.bytes()) == 0;
 }
 
-// Every way to read a file that there is.
+// Returns every way to read a file.
 std::vector<std::function<void(const fs::path&)>> Readers() {
   return {[](const fs::path& path) { ReadHeader(path); },
           [](const fs::path& path) { VerifyFile(path); },
@@ -85,7 +85,7 @@ TEST_F(FileReadErrorTest, NoPermission) {
   });
 }
 
-// Opening a pipe must not wait for somebody to write into it.
+// Opening a pipe must not wait for a writer.
 TEST_F(FileReadErrorTest, NotARegularFile) {
   const auto pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
@@ -105,7 +105,7 @@ TEST_F(FileSaveTest, ReplacesAFileAndLeavesMappingsOfItAlone) {
   larger.Save(path);
   EXPECT_TRUE(SamePayload(mapped, MakeFilter(320)));
   EXPECT_TRUE(SamePayload(SplitBlockBloomFilter::Load(path), larger));
-  SplitBlockBloomFilter::Map(path).Save(path);  // from a mapping of the file it replaces
+  SplitBlockBloomFilter::Map(path).Save(path);  // from a mapping of the file that it replaces
   EXPECT_TRUE(SamePayload(SplitBlockBloomFilter::Load(path), larger));
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
@@ -161,7 +161,7 @@ TEST_F(FileSaveTest, RefusesAMissingOrReadOnlyFolder) {
   EXPECT_TRUE(fs::is_empty(locked));
 }
 
-// A disk that fills up, as a limit to the size of files.
+// A limit to the size of files stands for a full disk.
 TEST_F(FileSaveTest, LeavesNothingBehindWhenWritingFails) {
   const auto path = folder_ / "f.tamis";
   const auto old = MakeFilter(320);
@@ -198,7 +198,7 @@ TEST_F(FileSaveTest, ReadersSeeOneWholeFileOrTheOther) {
   }
 }
 
-// Memory that cuts a file short when it is asked for, which is after Load has checked the length.
+// Memory that cuts a file short when it is requested, which is after Load has checked the length.
 class CuttingResource : public std::pmr::memory_resource {
  public:
   CuttingResource(fs::path path, uint64_t length) : path_(std::move(path)), length_(length) {}

@@ -1,4 +1,4 @@
-// Files for tests: a folder of their own, whole files as bytes, and what errors must say.
+// Files for tests: a temporary folder, whole files as bytes, and the expected errors.
 #ifndef TAMIS_TESTS_CORE_FILE_TEST_UTIL_H_
 #define TAMIS_TESTS_CORE_FILE_TEST_UTIL_H_
 
@@ -33,8 +33,8 @@ inline Bytes ReadBytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-// In place. A file that is there is not emptied first: ext4 puts on disk what is written after
-// that, and the next one to empty it waits for this.
+// Writes in place. Does not empty an existing file first: on ext4, emptying a file again waits
+// until the bytes written after that are on disk.
 inline void WriteBytes(const std::filesystem::path& path, const Bytes& bytes) {
   const auto mode = std::filesystem::exists(path) ? std::ios::in | std::ios::out : std::ios::out;
   std::ofstream out(path, mode | std::ios::binary);
@@ -55,7 +55,7 @@ void SetField(Bytes& file, size_t offset, T value) {
   std::memcpy(file.data() + offset, &value, sizeof(T));
 }
 
-// A folder that is removed with all that is in it, open to other users.
+// A folder that is open to other users, and is removed with all its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -115,7 +115,7 @@ inline void ExpectError(const std::function<void()>& act, ErrorCode code, const 
   }
 }
 
-// Acts without the rights of root, if the process has them: as root every file can be read.
+// Acts without the rights of root, if the process has them: root can read every file.
 inline void AsOrdinaryUser(const std::function<void()>& act) {
   const bool root = geteuid() == 0;
   if (root && seteuid(65534) != 0) GTEST_SKIP() << "cannot give up the rights of root";

@@ -1,4 +1,4 @@
-// Filter banks in files: the same bank again, and no damage that goes unnoticed.
+// Filter banks in files: they are read back unchanged, and all damage is detected.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class FilterBankFileTest : public FileTest {
  protected:
   const std::filesystem::path path_ = folder_ / "test.bank";
 
-  // Refused in every way to open it, with the same error; `rows`: it is only found where these are
-  // verified.
+  // Expects the same error from every way to open the file. If `rows` is true, only functions that
+  // verify rows detect it.
   void ExpectRefused(const Bytes& file, const std::string& check, uint64_t at, bool rows = false,
                      ErrorCode code = ErrorCode::kCorrupt) {
     WriteBytes(path_, file);
@@ -37,7 +37,7 @@ class FilterBankFileTest : public FileTest {
     }
   }
 
-  // Three members in two groups of one block each, of which one was removed.
+  // Returns a file of three members, one of them removed, in two groups of one block each.
   Bytes SmallFile() {
     Random random(/*seed=*/1);
     FilterBank bank;
@@ -51,7 +51,7 @@ class FilterBankFileTest : public FileTest {
   }
 };
 
-// Fields and checksums of a bank, by core/FORMAT.md.
+// The fields and checksums of a bank in core/FORMAT.md.
 constexpr uint64_t kPayloadAt = 16384;
 uint64_t TablesAt(const Bytes& file) { return kPayloadAt + GetField<uint64_t>(file, 80); }
 uint64_t DirectoryAt(const Bytes& file) {
@@ -93,7 +93,7 @@ TEST_F(FilterBankFileTest, IsTheSameBankAgain) {
     ExpectError([&] { mapped.Compact(); }, ErrorCode::kReadOnly, "mapped");
     ExpectError([&] { mapped.Merge(loaded); }, ErrorCode::kReadOnly, "mapped");
 
-    // Saved again it is the same file; a bank goes on where its file left off.
+    // Saving again gives the same file, and a bank continues from the state in its file.
     const Bytes file = ReadBytes(path_);
     mapped.Save(folder_ / "mapped");
     EXPECT_EQ(ReadBytes(folder_ / "mapped"), file);
@@ -192,7 +192,7 @@ TEST_F(FilterBankFileTest, IsNoFilter) {
 TEST_F(FilterBankFileTest, EveryByteCounts) {
   const Bytes file = SmallFile();
   for (size_t at = 0; at < file.size(); ++at) {
-    // Some of the rows, and of the zeros before them.
+    // Tests only some of the rows, and of the zeros before them.
     if (at >= kPayloadAt && at < TablesAt(file) && at % 1009 != 0) continue;
     if (at >= 192 && at < kPayloadAt && at % 499 != 0) continue;
     Bytes damaged = file;
@@ -231,7 +231,7 @@ TEST_F(FilterBankFileTest, EveryLengthCounts) {
   }
 }
 
-// Headers with right checksums that say what cannot be.
+// Headers with right checksums and impossible fields.
 TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
   const Bytes file = SmallFile();
   const auto refused = [&](size_t at, uint64_t value, const std::string& check, size_t where,
@@ -268,7 +268,7 @@ TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
   refused(160, 1, "reserved bytes", 160);
 }
 
-// The same of the directory: two groups, then two members, "a" and "some longer name".
+// The same for the directory: two groups, then two members, "a" and "some longer name".
 TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   const Bytes file = SmallFile();
   const uint64_t begin = DirectoryAt(file);
@@ -294,25 +294,25 @@ TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   refused(members + 31, char{1}, "padding", members + 31);
   refused(members + 32 + 20, uint32_t{8}, "directory length", 56);
   refused(members + 32 + 20, uint32_t{20}, "name", members + 32 + 24);
-  // Two of one name.
+  // Two members of one name.
   Bytes twice = file;
   SetField(twice, members + 32 + 20, uint32_t{1});
   twice[members + 32 + 24] = 'a';
   std::fill(twice.begin() + long(members + 32 + 25), twice.end(), 0);
-  twice.erase(twice.end() - 8, twice.end());  // resize would have g++ 12 warn
+  twice.erase(twice.end() - 8, twice.end());  // with resize, g++ 12 would warn
   SetField(twice, 56, GetField<uint64_t>(twice, 56) - 8);
   Seal(twice);
   ExpectRefused(twice, "name", members + 32 + 24);
 }
 
-// Names that libstdc++'s std::hash<std::string>, which has no seed, gives one value: in a table by
-// it each is compared with all others.
+// Returns names with the same value under libstdc++'s std::hash<std::string>, which has no seed. A
+// table that uses it would compare each name with all others.
 std::vector<std::string> CollidingNames(int log2_names) {
   constexpr uint64_t kMul = 0xC6A4A7935BD1E995;  // of MurmurHash64A
   uint64_t inverse = kMul;
   for (int i = 0; i < 6; ++i) inverse *= 2 - kMul * inverse;
   // A pair of words, and the pair whose mixed words have their highest bits inverted: the second
-  // undoes what the first does to the state.
+  // word undoes the effect of the first on the state.
   const auto fold = [](uint64_t x) { return x ^ (x >> 47); };
   const uint64_t word = 0x4141414141414141;
   const uint64_t mixed = (fold(word * kMul) * kMul) ^ (uint64_t{1} << 63);

@@ -1,4 +1,4 @@
-// Filter banks against the separate filters that they are made of.
+// Compares filter banks with the separate filters that they are made of.
 #include "tamis/bank/filter_bank.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,8 @@ TEST(FilterBankTest, EmptyBankHasNoAnswers) {
   EXPECT_TRUE(bank.members().empty());
 }
 
-// The model: any sequence of changes, and after each every answer is that of the filters.
+// A model test: after each of any sequence of changes, every answer is the same as that of the
+// filters.
 TEST(FilterBankTest, AnyChangesLeaveTheAnswersOfTheFilters) {
   for (const uint64_t seed : {1, 2, 3}) {
     Random random(seed);
@@ -234,8 +235,8 @@ TEST(FilterBankTest, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(CodeOf([&] { bank.Contains(uint64_t{1}, Bitmap({})); }), invalid);
 }
 
-// Each group of two sizes would fit into the memory of the machine, both do not. `Limited` has no
-// memory of a group, so that nobody is harmed if it is asked.
+// Each group of two sizes would fit into the memory of the machine, but not both. `Limited` has no
+// memory for such a group, so a request for it does no harm.
 class Limited : public std::pmr::memory_resource {
  private:
   void* do_allocate(size_t bytes, size_t alignment) override {
@@ -249,7 +250,7 @@ class Limited : public std::pmr::memory_resource {
 };
 
 TEST(FilterBankTest, GroupsThatDoNotFitTogetherAreRefused) {
-  // A group of so many blocks is as much as there is.
+  // A group of this many blocks needs all memory.
   const uint64_t blocks = PhysicalMemory() / bank::kBlockBytes;
   if (blocks * 32 > uint64_t{256} << 20) GTEST_SKIP() << "a filter would take too much here";
   const auto refusal = [&](bool has_another) -> std::string {
@@ -260,7 +261,7 @@ TEST(FilterBankTest, GroupsThatDoNotFitTogetherAreRefused) {
       bank.Add("large", SplitBlockBloomFilter({.capacity = 1, .bytes = 32 * blocks}));
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kOutOfMemory);
-      EXPECT_EQ(bank.num_members(), has_another ? 2u : 1u);  // as Add says
+      EXPECT_EQ(bank.num_members(), has_another ? 2u : 1u);  // as Add documents
       return error.what();
     }
     return "none";

@@ -81,7 +81,7 @@ void BankModel::ExpectEqual(const FilterBank& bank, Random& random, size_t extra
   if (random.Below(2) == 0) std::ranges::generate(valid, [&] { return uint8_t(random()); });
   const Keys batch = Keys(keys).WithValidity(valid.data());
 
-  // What the filters say.
+  // The answers of the filters.
   const size_t stride = bank.row_words();
   std::vector<uint64_t> want(keys.size() * stride), counts(64 * stride);
   for (const BankMember& member : members) {

@@ -14,10 +14,10 @@
 
 namespace tamis {
 
-// With half of its bits set or fewer, and numbers of keys to recognize it by.
+// Returns a filter with at most half of its bits set, and with counts that identify it.
 SplitBlockBloomFilter RandomFilter(uint64_t num_blocks, Random& random, const HashSpec& hash = {});
 
-// Whether payload and header are equal.
+// Returns whether payload and header are equal.
 bool BitsEqual(const SplitBlockBloomFilter& a, const SplitBlockBloomFilter& b);
 
 class BankModel {
@@ -27,15 +27,15 @@ class BankModel {
   FilterBank& bank() { return bank_; }
   size_t size() const { return filters_.size(); }
 
-  // Filters of few sizes, and some out of keys.
+  // Adds filters of few sizes, some of them made from keys.
   void AddMany(size_t n, Random& random);
   void RemoveSome(Random& random);
   void RemoveAll();
-  // Another bank of some filters.
+  // Merges another bank of some filters.
   void MergeAnother(Random& random);
-  // Lookups of every form, on one thread and several, and `extracted` members given back.
+  // Compares lookups of every layout, on one thread and several, and extracts `extracted` members.
   void ExpectEqual(Random& random, size_t extracted);
-  // The same for a bank that was made of this one.
+  // The same for a bank that was made from this one.
   void ExpectEqual(const FilterBank& bank, Random& random, size_t extracted) const;
 
  private:

@@ -1,4 +1,4 @@
-// Children of fork: they have a copy of every engine, and none of its threads.
+// Children of fork, which have a copy of every engine, but none of its threads.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -27,7 +27,7 @@
 
 namespace tamis::fork_test {
 
-// Threads of the parent do not exist in a child, nor does anybody give back their locks there.
+// Threads of the parent do not exist in a child, and their locks are never released there.
 class ForkTest : public FileTest {
  protected:
   ForkTest() { filter_.Insert(keys_); }
@@ -45,7 +45,7 @@ class ForkTest : public FileTest {
 
 TEST_F(ForkTest, AChildLooksUpMakesEnginesAndEndsThem) {
   auto engine = std::make_unique<Engine>(OnThreads(4));
-  ASSERT_TRUE(FindsAll(*engine));  // its threads are there
+  ASSERT_TRUE(FindsAll(*engine));  // its threads are running
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(InChild([&] {
                 if (i % 2 == 0 && !FindsAll(*engine)) return 1;
@@ -59,7 +59,7 @@ TEST_F(ForkTest, AChildLooksUpMakesEnginesAndEndsThem) {
   EXPECT_TRUE(FindsAll(*engine));
 }
 
-// With the handlers of exit, and destructors of what is static.
+// Runs the handlers of exit and the destructors of static objects.
 TEST_F(ForkTest, AChildExits) {
   static std::optional<Engine> engine;
   engine.emplace(OnThreads(4));
@@ -83,7 +83,7 @@ TEST_F(ForkTest, AChildOfAChild) {
             0);
 }
 
-// Locks may be held, and calls be half done, by threads that the child does not have.
+// Threads that the child does not have may hold locks, or be in the middle of calls.
 TEST_F(ForkTest, WhileCallsAreUnderWay) {
   const Engine engine(OnThreads(3));
   std::atomic<bool> stop{false};
@@ -118,7 +118,8 @@ TEST_F(ForkTest, AChildDoesNotKeepTheLockOfItsParent) {
   waitpid(child, nullptr, 0);
 }
 
-// The parent's temporary files are its own: not even a child that removes its own touches them.
+// The parent's temporary files belong to the parent: even a child that removes its own does not
+// touch them.
 TEST_F(ForkTest, AChildDoesNotRemoveTheTemporaryFilesOfItsParent) {
   SystemFaults faults;
   faults.openat = [](int flags) { return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; };
@@ -131,7 +132,7 @@ TEST_F(ForkTest, AChildDoesNotRemoveTheTemporaryFilesOfItsParent) {
                   in_child = true;
                   RemoveTemporaryFiles();
                   if (folder_.NumFiles() != files[0]) return 1;
-                  // What it saves itself it can remove.
+                  // The child can remove the files that it saves itself.
                   faults.write = [&]() -> std::optional<ssize_t> {
                     RemoveTemporaryFiles();
                     _exit(folder_.NumFiles() == files[0] ? 0 : 2);

@@ -1,4 +1,4 @@
-// The rate by the number of keys, against that by the bits of the filter.
+// Compares the rate by the number of keys with the rate by the bits of the filter.
 #include <gtest/gtest.h>
 
 #include <string>

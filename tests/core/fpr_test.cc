@@ -1,5 +1,5 @@
-// The measured false-positive rate is that of sizing.h. bench/fpr_table.cc does the same with more
-// keys.
+// The measured false-positive rate is the rate in sizing.h. bench/fpr_table.cc does the same with
+// more keys.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ using Param = std::tuple<HashKind, Order, int>;  // the int: bits per key
 
 class FprTest : public testing::TestWithParam<Param> {};
 
-// Keys [first, first + n) of the sequence; all that are ever made are different.
+// Returns keys [first, first + n) of a sequence of different keys.
 std::vector<uint64_t> MakeKeys(Order order, uint64_t first, uint64_t n) {
   std::vector<uint64_t> keys(n);
   std::iota(keys.begin(), keys.end(), first);

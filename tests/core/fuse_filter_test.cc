@@ -92,7 +92,7 @@ TYPED_TEST(FuseFilterTest, OfNoKeysAnswersNo) {
   EXPECT_EQ(full.Count(RandomKeys(1000, 1)), 0u);
   EXPECT_EQ(full.Header().geometry, filter.Header().geometry);
   EXPECT_EQ(moved.Count(RandomKeys(1000, 1)), 1000u);
-  const AnyFilter copy = Load(Serialize(full.Clone()));  // of the filter that was moved from
+  const AnyFilter copy = Load(Serialize(full.Clone()));  // of the moved-from filter
   EXPECT_EQ(copy->Count(RandomKeys(1000, 1)), 0u);
   full = TypeParam::From(RandomKeys(500, 2));
   EXPECT_EQ(full.Count(RandomKeys(500, 2)), 500u);
@@ -181,7 +181,7 @@ TYPED_TEST(FuseFilterTest, IsAFileLikeAnyOther) {
   EXPECT_EQ(VerifyFile(folder / "f").inserted, keys.size());
 }
 
-// Fields that would make a lookup read outside are refused by whatever reads a header.
+// Fields with which a lookup would read outside are refused by every function that reads a header.
 TYPED_TEST(FuseFilterTest, RefusesHeadersThatCannotBe) {
   const TemporaryFolder folder;
   TypeParam::From(RandomKeys(5000, /*seed=*/2)).Save(folder / "f");
@@ -214,7 +214,7 @@ TYPED_TEST(FuseFilterTest, RefusesHeadersThatCannotBe) {
     ExpectFormatError([&] { Map(folder / "damaged"); }, change.check, change.at);
     ExpectFormatError([&] { TypeParam::Load(folder / "damaged"); }, change.check, change.at);
   }
-  // All three at once. The length of the payload is checked last, so the check that fails tells
+  // All three at once. The length of the payload is checked last, so the check that fails shows
   // whether the geometry was accepted.
   Random random(7);
   for (int i = 0; i < 2000; ++i) {
@@ -287,7 +287,7 @@ TYPED_TEST(FuseFilterTest, HasTheSizeThatIsPlanned) {
   }
 }
 
-// Keys of every type and layout are the queryable contract suite's; these are of one filter.
+// The queryable contract suite covers keys of every type and layout; this is about one filter.
 TEST(FuseFilterKeysTest, NullsAreNotKeysAndBothTypesAreRecorded) {
   const std::vector<uint64_t> integers = RandomKeys(100, 1);
   const std::vector<std::string> strings = RandomStrings(100, 1);
@@ -315,7 +315,7 @@ TEST(FuseFilterKeysTest, KeyedHashesWork) {
   ExpectError([&] { Load(folder / "f"); }, ErrorCode::kSecret, "");
 }
 
-// A list is several shards where a set is very large; here because there are few lists.
+// A list is several shards if a set is very large. Here it is because there are few lists.
 TEST(FuseFilterKeysTest, ListsOfSeveralShardsGiveTheSameBytes) {
   std::vector<uint64_t> keys = RandomKeys(6 * kShardKeys, 1);
   const auto filter = FuseFilter<8>::From(keys);
@@ -347,15 +347,15 @@ TEST(FuseFilterKeysTest, HardlyAnyDifferentKeys) {
                         FuseFilter<8>::From(std::vector<uint64_t>{42}).payload()));
 }
 
-// The inverse of an odd number modulo 2^64, by Newton's method.
+// Returns the inverse of an odd number modulo 2^64, by Newton's method.
 uint64_t Inverse(uint64_t odd) {
   uint64_t inverse = odd;
   for (int i = 0; i < 6; ++i) inverse *= 2 - odd * inverse;
   return inverse;
 }
 
-// Two hashes that have the same three slots under the multiplier of each attempt: they differ in a
-// bit of the product that no slot depends on.
+// Returns pairs of hashes that have the same three slots under the multiplier of each attempt: they
+// differ in a bit of the product that no slot depends on.
 std::vector<uint64_t> PreparedHashes(uint32_t attempts) {
   std::vector<uint64_t> hashes;
   for (uint32_t i = 0; i < attempts; ++i) {
@@ -394,7 +394,7 @@ TEST(FuseFilterPreparedTest, HasTheSameBytesForTheSameSetWhereItGrows) {
   EXPECT_GT(filter.bytes(), FilterBytes(FilterKind::kFuse8, hashes.size(), 0.5));
   const size_t n = hashes.size();
   for (size_t i = 0; i < n; ++i) {
-    if (hashes[i] >> 63 != 0) hashes.push_back(hashes[i]);  // of the second shard alone
+    if (hashes[i] >> 63 != 0) hashes.push_back(hashes[i]);  // only of the second shard
   }
   for (const unsigned threads : {1, 2, 4}) {
     const Engine engine({.threads = threads});
@@ -409,12 +409,12 @@ TEST(FuseFilterPreparedTest, HashesThatAreNotUniformAreRefused) {
   for (uint64_t& hash : hashes) hash >>= 20;
   ExpectError([&] { FuseFilter<8>::From(Hashes{hashes}); }, ErrorCode::kInvalidArgument,
               "not uniform");
-  // A shard that hashes overflow a little is built with a larger geometry.
+  // A shard that gets slightly too many hashes is built with a larger geometry.
   hashes = RandomKeys(2 * kShardKeys, 1);
   for (size_t i = 0; i < kShardKeys / 10; ++i) hashes[i] >>= 1;
   const auto grown = FuseFilter<8>::From(Hashes{hashes});
   EXPECT_EQ(grown.Count(Hashes{hashes}), hashes.size());
-  // One shard takes them as they are.
+  // If there is one shard, it takes the hashes as they are.
   hashes.resize(10'000);
   EXPECT_EQ(FuseFilter<8>::From(Hashes{hashes}).Count(Hashes{hashes}), hashes.size());
 }

@@ -1,6 +1,6 @@
-// The files in tests/golden: each is what the library writes for its recipe
-// (tests/golden/README.md), byte by byte, with every backend and in every way to insert, can be
-// opened in every way, and then goes on as a filter that was just made.
+// The files in tests/golden. Each is what the library writes for its recipe
+// (tests/golden/README.md), byte by byte, with every backend and by every way to insert. Each can
+// be opened in every way, and then behaves like a new filter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<uint64_t> Integers(uint64_t n) {
   return keys;
 }
 
-// Forty copies of one key among others.
+// Returns keys with forty copies of one key.
 std::vector<uint64_t> WithCopies(size_t n) {
   std::vector<uint64_t> keys = Integers(n);
   for (size_t i = 0; i < 40; ++i) keys[2 * i] = 1;
@@ -61,12 +61,12 @@ struct Recipe {
   FilterKind kind;
   Geometry geometry;
   HashSpec hash;
-  uint64_t capacity;  // 0: what the layers of a scalable filter come to
+  uint64_t capacity;  // 0: the result for the layers of a scalable filter
   std::vector<uint64_t> integers;
   std::vector<std::string> strings;
   ScalableOptions scalable = {};
-  bool other_growth = false;  // the library would make other layers today
-  bool with_secret = false;   // it is in the file
+  bool other_growth = false;  // today the library would make other layers
+  bool with_secret = false;   // the secret is in the file
 
   uint32_t version() const { return name.find("_v1_") != std::string::npos ? 1 : 2; }
   KeyTypes forms() const {
@@ -179,7 +179,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
       options.backend = &backend;
       return MakeScalableFilter(static_cast<FilterKind>(recipe().geometry[1]), options);
     }
-    // Constructors of these choose a part of their geometry. A file says all of it.
+    // The constructors of these choose a part of their geometry. A file contains all of it.
     const bool chooses =
         recipe().kind == FilterKind::kBloom || std::string_view(info.name).starts_with("cuckoo");
     if (!chooses) {
@@ -235,7 +235,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
     EXPECT_EQ(header.version, recipe().version());
     EXPECT_EQ(header.payload_bytes, GetField<uint64_t>(Golden(), 80));
     EXPECT_EQ(header.has_secret, recipe().with_secret);
-    EXPECT_EQ(header.hash.secret, HashSecret{});  // it is not handed out
+    EXPECT_EQ(header.hash.secret, HashSecret{});  // it is not exposed
   }
 
   void ExpectFilter(const Filter& filter, bool read_only) const {
@@ -308,7 +308,7 @@ TEST_P(GoldenTest, GoesOnWhenLoaded) {
   Insert(*fresh, [&](Keys keys) { return RequireChangeable(*fresh).Insert(keys); });
   const std::vector<uint64_t> more = Integers(500);
   EXPECT_EQ(RequireChangeable(*loaded).Insert(more), RequireChangeable(*fresh).Insert(more));
-  // Of files of version 1 nobody knows what their keys were.
+  // The key types of files of version 1 are unknown.
   EXPECT_EQ(Saved(*loaded), Saved(*fresh));
 }
 
@@ -323,7 +323,7 @@ TEST_P(GoldenErasableTest, EmptiesWhenItsKeysAreErased) {
   EXPECT_EQ(Payload(*erasable), std::vector<std::byte>(erasable->bytes()));
 }
 
-// But saturated counters, which stay, and layers that share a key, which refuse it.
+// Without saturated counters, which stay, and layers that share a key, which refuse to erase it.
 std::vector<Recipe> ErasableRecipes() {
   std::vector<Recipe> recipes = Recipes();
   std::erase_if(recipes, [](const Recipe& recipe) {

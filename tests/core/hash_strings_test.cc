@@ -1,5 +1,5 @@
-// Many strings at once have the hashes that each has by itself, whatever their lengths, and no byte
-// is read past the last one.
+// Many strings hashed at once have the same hashes as each one alone, with any lengths. No byte is
+// read past the last one.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -21,7 +21,7 @@ const HashSpec kSpecs[] = {{},
                            {.kind = HashKind::kXxh64, .seed = 7},
                            {.kind = HashKind::kSipHash13, .secret = {1, 2}}};
 
-// Strings of these lengths in every form: the last byte is the last one that may be read.
+// Tests strings of these lengths in every layout. The last byte is the last one that may be read.
 void ExpectHashes(const std::vector<size_t>& lengths, const std::string& what) {
   std::vector<int32_t> ends = {0};
   std::vector<int64_t> large_ends = {0};
@@ -39,7 +39,7 @@ void ExpectHashes(const std::vector<size_t>& lengths, const std::string& what) {
     views.emplace_back(bytes.data() + ends[i], lengths[i]);
     strings.emplace_back(views.back());
   }
-  // Nor is anything read past the last view or offset.
+  // Nothing is read past the last view or offset.
   const GuardedArray<std::string_view> guarded_views(views);
   const GuardedArray<int32_t> guarded_ends(ends);
   const GuardedArray<int64_t> guarded_large_ends(large_ends);
@@ -72,7 +72,7 @@ std::vector<size_t> Lengths(size_t n, const std::function<size_t(size_t)>& lengt
 
 TEST(HashStringsTest, EveryLengthAmongOthers) {
   Random random(1);
-  // Up to each of these; the last are long in the mean.
+  // Up to each of these lengths; the last ones are long in the mean.
   for (const size_t most : {0, 1, 3, 8, 16, 17, 40, 64, 100, 129, 150, 241, 300, 1500}) {
     ExpectHashes(Lengths(700, [&](size_t) { return random.Below(most + 1); }),
                  "up to " + std::to_string(most));
@@ -85,7 +85,7 @@ TEST(HashStringsTest, AllOfOneLength) {
   }
 }
 
-// What is true of a few is not of all.
+// The sample is not representative of all strings.
 TEST(HashStringsTest, OneOfAnotherLength) {
   for (const size_t length : {4, 8, 9, 16, 40, 300}) {
     for (const size_t other : {0, 3, 8, 17, 240, 5000}) {
@@ -98,7 +98,7 @@ TEST(HashStringsTest, OneOfAnotherLength) {
   }
 }
 
-// Long in the mean, by the few that are looked at or by all: short ones are among them, too.
+// Long in the mean, of the sample or of all, but with short strings among them.
 TEST(HashStringsTest, LongOnesAmongShortOnes) {
   Random random(3);
   for (const uint64_t long_of_ten : {1, 5, 9}) {

@@ -1,4 +1,4 @@
-// The hashes are those of the xxHash library, and of SipHash's authors, bit for bit.
+// The hashes equal those of the xxHash library, and of SipHash's authors, bit for bit.
 #include "tamis/hash.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace tamis::hash_test {
 constexpr uint64_t kSeeds[] = {
     0, 1, 0xFF, 0x80000000, 0xFFFFFFFF, uint64_t{1} << 32, 0x0123456789ABCDEF, ~uint64_t{0}};
 
-// The 8 bytes are made one by one, so this also states which end comes first.
+// The 8 bytes are made one by one, so this also tests the byte order.
 TEST(HashTest, IntegersHashAsTheirBytesDoInTheLibrary) {
   Random random(/*seed=*/1);
   for (int i = 0; i < 1'000'000; ++i) {
@@ -41,7 +41,7 @@ TEST(HashTest, IntegersAndSeedsAtTheLimits) {
       for (int bit = 0; bit < 64; ++bit) {
         for (const uint64_t key : {uint64_t{1} << bit, ~(uint64_t{1} << bit)}) {
           ASSERT_EQ(HashU64(key, HashOf(kind, seed)), ReferenceHash(key, HashOf(kind, seed)));
-          // And with the roles exchanged.
+          // The same with the roles exchanged.
           ASSERT_EQ(HashU64(seed, HashOf(kind, key)), ReferenceHash(seed, HashOf(kind, key)));
         }
       }
@@ -84,13 +84,14 @@ TEST(HashTest, BytesAreReadFromAnyAddressAndNoneBeyond) {
   }
 }
 
-// Known answers, for the case that the library in the test is as wrong as ours.
+// Known answers, in case the library in the test has the same fault as this one.
 TEST(HashTest, KnownAnswers) {
   EXPECT_EQ(HashBytes("", {HashKind::kXxh64, 0}), 0xEF46DB3751D8E999u);  // xxhash_spec.md
   EXPECT_EQ(HashBytes("", {HashKind::kXxh3, 0}), 0x2D06800538D394C2u);   // xxHash, tests
 
-  // Of the bytes 0, 1 ... with the key 0, 1 ... 15. Of 2-4: veorq/SipHash, vectors.h, and, of 15
-  // bytes, appendix A of the paper; of 1-3: dgryski/go-sip13, sip13_test.go.
+  // Hashes of the bytes 0, 1 ... with the key 0, 1 ... 15. For SipHash-2-4: veorq/SipHash,
+  // vectors.h, and, for 15 bytes, appendix A of the paper. For SipHash-1-3: dgryski/go-sip13,
+  // sip13_test.go.
   struct Known {
     size_t length;
     uint64_t sip13, sip24;
@@ -134,7 +135,7 @@ TEST(HashTest, RandomSeedsDiffer) {
     high.insert(seed >> 32);
     low.insert(seed & 0xFFFFFFFF);
   }
-  // Two equal ones among 100 of 32 bits come once in a million runs; five, never.
+  // Among 100 numbers of 32 bits, two equal ones occur once in a million runs; five never do.
   EXPECT_GT(high.size(), 95u);
   EXPECT_GT(low.size(), 95u);
 }
@@ -154,7 +155,7 @@ TEST(HashTest, SecretsAreRandom) {
   }
 }
 
-// Of each kind either, and what is said of it does not have the secret.
+// Tests each kind with a seed and with a secret. The error message does not contain the secret.
 TEST(HashTest, SeedsAndSecretsAreNotMixedUp) {
   for (const HashKind kind : kHashKinds) {
     for (const HashSecret& secret : {HashSecret{0, 987'654'321}, HashSecret{987'654'321, 0}}) {

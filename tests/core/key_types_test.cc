@@ -1,4 +1,4 @@
-// What filters record of the types of their keys: through every way to insert, files, and merges.
+// The types of keys that filters record: by every way to insert, in files, and after merges.
 #include "tamis/key_types.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST_P(KeyTypesContractTest, AreThoseOfWhatWasInserted) {
 TEST_P(KeyTypesContractTest, ComeTogether) {
   const AnyFilter filter = Make(1000);
   RequireChangeable(*filter).Insert(layouts_.sets()[0].keys);
-  RequireChangeable(*filter).Insert(Keys(std::vector<std::string_view>()));  // no key, no form
+  RequireChangeable(*filter).Insert(Keys(std::vector<std::string_view>()));  // no key, so no type
   EXPECT_EQ(filter->key_types(), KeyTypes(KeyType::kInteger));
   RequireChangeable(*filter).Insert(layouts_.sets()[4].keys);
   EXPECT_EQ(filter->key_types(), KeyTypes::FromBits(6));
@@ -113,7 +113,7 @@ TEST_P(KeyTypesContractTest, ComeTogether) {
   }
 }
 
-// A change that is refused leaves no trace.
+// A refused change leaves no trace.
 TEST_P(KeyTypesContractTest, AreNotThoseOfKeysThatWereRefused) {
   const AnyFilter filter = Make(1000);
   RequireChangeable(*filter).Insert(layouts_.sets()[0].keys);
@@ -128,7 +128,7 @@ TEST_P(KeyTypesContractTest, AreNotThoseOfKeysThatWereRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KeyTypesContractTest, testing::ValuesIn(Subjects()), SubjectName());
 
-// Nobody sees what a view is given.
+// The types of keys in a view are unknown.
 TEST(KeyTypesViewTest, AreUnknownWithAView) {
   SplitBlockBloomFilter filter({.capacity = 100});
   filter.Insert("a");
@@ -137,7 +137,7 @@ TEST(KeyTypesViewTest, AreUnknownWithAView) {
   const SplitBlockView view = filter.mutable_view();
   view.Insert(uint64_t{1});
   EXPECT_TRUE(filter.key_types().Admit(KeyType::kInteger));
-  filter.Clear();  // which a view outlives
+  filter.Clear();  // a view outlives this
   view.Insert(uint64_t{1});
   filter.Insert("a");
   EXPECT_TRUE(filter.key_types().Admit(KeyType::kInteger));

@@ -1,4 +1,4 @@
-// Keys: what converts to them, as which form, and what their parts and columns are.
+// Keys: which types convert to them, in which layout, and what their parts and columns are.
 #include "tamis/keys.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,8 @@ TEST(KeysTest, EveryContainerOfASupportedTypeIsOfItsForm) {
   EXPECT_EQ(Keys(std::span<uint64_t>(array)).data<uint64_t>(), array);
   EXPECT_TRUE(Keys().empty());
 
-  // One string is one key. Vectors of what no key is are refused in words: tests/refused.
+  // One string is one key. Vectors of types that are not keys are refused with an explanation:
+  // tests/refused.
   static_assert(!std::is_convertible_v<std::string, Keys>);
   static_assert(!std::is_convertible_v<const char*, Keys>);
   static_assert(!std::is_convertible_v<char[4], Keys>);
@@ -54,7 +55,8 @@ TEST(KeysTest, EveryContainerOfASupportedTypeIsOfItsForm) {
   static_assert(std::is_trivially_copyable_v<Keys>);
 }
 
-// Strings end to end, and the same as a column of either kind of offsets that does not begin at 0.
+// Strings end to end, and the same strings as columns with both kinds of offsets, which do not
+// begin at 0.
 struct Strings {
   explicit Strings(size_t n) : strings(RandomStrings(n, /*seed=*/n)), bytes("before the first") {
     small.push_back(static_cast<int32_t>(bytes.size()));
@@ -76,7 +78,7 @@ struct Strings {
   std::vector<std::string_view> views;
 };
 
-// The hash of every key of a batch, whatever it is.
+// Returns the hash of every key of any batch.
 std::vector<uint64_t> AllHashes(const detail::Batch& batch) {
   std::vector<uint64_t> hashes(batch.n);
   for (size_t i = 0; i < batch.n; ++i) {
@@ -85,7 +87,7 @@ std::vector<uint64_t> AllHashes(const detail::Batch& batch) {
   return hashes;
 }
 
-// HashKeys, of all keys and where every third one is null.
+// Tests HashKeys for all keys, and with every third key null.
 void ExpectHashKeys(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
   GuardedArray<uint64_t> out(want.size());
   ASSERT_EQ(HashKeys(keys, spec, out.span()), want.size());
@@ -103,8 +105,8 @@ void ExpectHashKeys(const Keys& keys, const HashSpec& spec, const std::vector<ui
   EXPECT_TRUE(out.Intact() && packed.Intact());
 }
 
-// `want` are the hashes of all keys: a slice that goes on behind the end is cut there, and chunks
-// have all keys once.
+// `want` has the hashes of all keys. A slice that goes past the end is cut there, and chunks have
+// every key once.
 void ExpectCutAtTheEnd(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
   const size_t n = want.size();
   EXPECT_EQ(keys.Slice(n / 3, SIZE_MAX).size(), n - n / 3);
@@ -122,7 +124,8 @@ void ExpectCutAtTheEnd(const Keys& keys, const HashSpec& spec, const std::vector
   }
 }
 
-// `want` are the hashes of all keys: every slice has those of its part, in batches of any length.
+// `want` has the hashes of all keys. Every slice has the hashes of its part, in batches of any
+// length.
 void ExpectHashes(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
   ASSERT_EQ(keys.size(), want.size());
   ExpectCutAtTheEnd(keys, spec, want);
@@ -263,7 +266,7 @@ TEST(BitmapTest, WordsAndBits) {
   }
 }
 
-// Two literals could be one string, from the one pointer to the other.
+// Two literals could be taken for one string, from the first pointer to the second.
 TEST(KeysTest, AListOfStringsIsSoManyKeys) {
   SplitBlockBloomFilter filter({.capacity = 100});
   CuckooFilter<16> cuckoo({.capacity = 100});

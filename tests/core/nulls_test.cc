@@ -1,5 +1,5 @@
-// Keys with a validity bitmap: what is null is in no answer, and is neither inserted nor erased,
-// whatever is in its place.
+// Keys with a validity bitmap: nulls are not in any answer, and are neither inserted nor erased,
+// whatever values they have.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace tamis::nulls_test {
 
 constexpr size_t kSizes[] = {0, 1, 7, 65, 513, 2047, 5000};
 
-// Which of n keys are valid, and the bitmap that says it: its last byte is the last before memory
-// that cannot be read, and the bits that belong to no key are random.
+// Which of n keys are valid, with the bitmap. The last byte of the bitmap is the last one before
+// memory that cannot be read, and bits that do not belong to a key are random.
 class Validity {
  public:
   Validity(size_t n, uint64_t first_bit, uint64_t seed)
@@ -56,8 +56,8 @@ class Validity {
   GuardedArray<uint8_t> bitmap_;
 };
 
-// The valid keys one by one; the indices of those that the change was not possible for, and of the
-// nulls.
+// Changes the filter by the valid keys one by one. Returns the indices of the nulls, and of keys
+// whose change was not possible.
 template <typename ChangeOne>
 std::vector<uint64_t> ChangeOnes(const std::vector<OneKey>& keys, const std::vector<bool>& valid,
                                  const ChangeOne& change) {
@@ -96,7 +96,7 @@ TEST(NullsTest, KeysKnowWhichAreValid) {
 
 using NullsContractTest = ContractTest;
 
-// Keys of every form, half of them in, against the functions of one key.
+// Compares keys of every layout, half of them present, with the functions for one key.
 class Asked {
  public:
   Asked(const Subject& subject, const AllLayouts::Set& set)
@@ -139,7 +139,7 @@ TEST_P(NullsContractTest, AreInNoAnswer) {
       }
     }
   }
-  EXPECT_GT(nulls_in, 10'000u);  // or nothing was tried
+  EXPECT_GT(nulls_in, 10'000u);  // otherwise the test has no effect
 }
 
 TEST_P(NullsContractTest, AreInNoAnswerAtAnyOffset) {
@@ -177,7 +177,7 @@ TEST_P(NullsContractTest, AreInNoAnswerOfAnEngine) {
       }
     }
   }
-  EXPECT_GT(nulls_in, 1000u);  // or nothing was tried
+  EXPECT_GT(nulls_in, 1000u);  // otherwise the test has no effect
 }
 
 TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
@@ -201,7 +201,7 @@ TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
         ASSERT_EQ(Contents(*unasked), Contents(*ones));
         if (!subject().can.erase) continue;
 
-        // Of all keys, of which fewer are valid.
+        // Erases all keys, fewer of which are valid.
         const Validity fewer(n, first_bit, /*seed=*/n + first_bit + 1000);
         auto& erasable = dynamic_cast<ErasableFilter&>(*bulk);
         const auto missing = ChangeOnes(set.ones, fewer.valid(), [&](const OneKey& key) {
@@ -218,11 +218,11 @@ TEST_P(NullsContractTest, AreNeitherInsertedNorErased) {
   }
 }
 
-// Of an Engine, with many slices for the threads, in both orders.
+// Inserts by an Engine, with many slices for the threads, in both orders.
 TEST_P(NullsContractTest, AreNotInsertedByAnEngine) {
   for (const size_t n : {1, 65, 40'000}) {
     const AllLayouts layouts(n, /*seed=*/n);
-    // Where there are few, some find no room.
+    // If there are few keys, some find no room.
     const uint64_t capacity = n < 100 ? n / 2 + 1 : n;
     for (const AllLayouts::Set& set : layouts.sets()) {
       const Validity validity(n, 7, /*seed=*/n);
@@ -254,7 +254,7 @@ TEST_P(NullsContractTest, AreNotInsertedByAnEngine) {
   }
 }
 
-// All null, and more keys than the marks of a bitmap's ranks take 64 at a time.
+// All keys are null, and there are more than the marks of a bitmap's ranks at 64 keys each.
 TEST_P(NullsContractTest, CanBeAll) {
   const std::vector<uint64_t> values = RandomKeys(200'000, /*seed=*/3);
   const std::vector<uint8_t> none(values.size() / 8 + 1);
@@ -277,7 +277,7 @@ TEST_P(NullsContractTest, CanBeAll) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NullsContractTest, testing::ValuesIn(Subjects()), SubjectName());
 
-// A null view may be anything; a null of a column has whatever bytes it has.
+// A null view may be anything; a null in a column may have any bytes.
 TEST(NullsTest, WhatIsInTheirPlaceIsNotRead) {
   const std::string_view nowhere(reinterpret_cast<const char*>(16), size_t{1} << 40);
   std::vector<std::string_view> views;

@@ -1,4 +1,4 @@
-// Split-block filters by XXH64 are bit for bit those of Parquet files.
+// Split-block filters by XXH64 equal the filters in Parquet files bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,19 +22,19 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kBytes = 1024;
 
-// What bloom_filter.xxhash.bin of the Parquet project holds, and XXH3 of its bits.
+// The keys in bloom_filter.xxhash.bin of the Parquet project, and the XXH3 of its bits.
 const std::vector<std::string> kWords = {"hello", "parquet", "bloom", "filter"};
 constexpr uint64_t kDigestOfWords = 0xB92A1C7DF53D7354;
 
-// The column of its data_index_bloom_encoding_stats.parquet, XXH3 of its bits, and what its own
-// tests find absent in it.
+// The column in data_index_bloom_encoding_stats.parquet of that project, the XXH3 of its bits, and
+// the keys that its own tests expect to be absent.
 const std::vector<std::string> kColumn = {
     "Hello", "This is",   "a",         "test",  "How",  "are you",  "doing ",
     "today", "the quick", "brown fox", "jumps", "over", "the lazy", "dog"};
 constexpr uint64_t kDigestOfColumn = 0xD87F7718D6169373;
 const std::vector<std::string> kAbsent = {"NOT_EXISTS", "b", "c", "d"};
 
-// The bits of a filter in a file, and the distinct values of the column that it stands for.
+// The bits of a filter in a file, and the distinct values of its column.
 struct StoredFilter {
   fs::path file;
   size_t offset = 0;
@@ -43,7 +43,7 @@ struct StoredFilter {
   std::vector<std::string> strings = {};
 };
 
-// Of NAME.parquet in tests/parquet, whose README.md describes NAME.txt.
+// Returns the filters of NAME.parquet in tests/parquet, whose README.md describes NAME.txt.
 std::vector<StoredFilter> FiltersOf(const std::string& name) {
   const fs::path folder = TAMIS_PARQUET_DIR;
   StoredFilter id = {.file = folder / (name + ".parquet")};
@@ -122,7 +122,7 @@ TEST_P(ParquetTest, WordsSetTheKnownBlocks) {
         std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{}; });
     EXPECT_EQ(!empty, block == 4 || block == 5 || block == 7 || block == 10) << "block " << block;
   }
-  // In the order of the words.
+  // The blocks are in the order of the words.
   size_t i = 0;
   for (const uint64_t block : {4, 7, 10, 5}) {
     const uint64_t hash = HashBytes(kWords[i++], {HashKind::kXxh64, 0});

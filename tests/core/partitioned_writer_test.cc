@@ -1,5 +1,5 @@
-// Insertion ordered by parts of the filter leaves the same bits as direct insertion, whatever the
-// number of threads, the batches and the spread of the keys.
+// Insertion ordered by filter region leaves the same bits as direct insertion, with any number of
+// threads, any batches and any spread of the keys.
 #include "core/src/bulk/partitioned_writer.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace tamis::partitioned_writer_test {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 SplitBlockBloomFilter MakeFilter(uint64_t bytes, const std::string& backend, HashSpec hash = {}) {
-  // Small pages: those of a large filter that no key falls in take no memory.
+  // Small pages: the pages of a large filter without keys take no memory.
   return SplitBlockBloomFilter({.capacity = 1,
                                 .bytes = bytes,
                                 .hash = hash,
@@ -36,7 +36,7 @@ SplitBlockBloomFilter MakeFilter(uint64_t bytes, const std::string& backend, Has
                                 .backend = &FindBackend(backend)});
 }
 
-// The writer that the filter would make for itself.
+// Returns the writer that the filter would make for itself.
 detail::PartitionedWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, unsigned threads) {
   const detail::Kernels& kernels = *filter.backend().kernels;
   auto* const words =
@@ -54,14 +54,14 @@ detail::PartitionedWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, un
 
 bool SameBits(const Filter& a, const Filter& b) { return SameBytes(a.payload(), b.payload()); }
 
-// One key at a time, by the oracle.
+// Inserts one key at a time, with the portable backend.
 SplitBlockBloomFilter Direct(uint64_t bytes, const std::vector<uint64_t>& hashes) {
   SplitBlockBloomFilter filter = MakeFilter(bytes, "portable");
   for (const uint64_t hash : hashes) filter.InsertHash(hash);
   return filter;
 }
 
-// All tasks, by so many threads that claim them in turn.
+// Runs all tasks on several threads, which claim them in turn.
 void RunTasks(detail::PartitionedWriter& inserter, unsigned lanes) {
   std::atomic<size_t> next{0};
   std::vector<std::jthread> threads;
@@ -72,8 +72,8 @@ void RunTasks(detail::PartitionedWriter& inserter, unsigned lanes) {
   }
 }
 
-// Lane i adds the i-th share of the hashes, in batches of different lengths, on a thread of its
-// own; then all lanes run the tasks.
+// Lane i adds the i-th share of the hashes, in batches of different lengths, on its own thread.
+// Then all lanes run the tasks.
 void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
                    unsigned lanes, uint64_t expected_keys) {
   detail::PartitionedWriter inserter = WriterOf(filter, expected_keys, lanes);
@@ -100,9 +100,10 @@ struct Spread {
 
 constexpr Spread kSpreads[] = {
     {"even", [](uint64_t i) { return Mix(i); }},
-    // All of the filter's first 1/256, so that the buffers of few regions overflow.
+    // Half of the keys fall into the first 1/256 of the filter, so that the buffers of few regions
+    // overflow.
     {"skewed", [](uint64_t i) { return Mix(i) >> (i % 2 == 0 ? 0 : 8); }},
-    // Both ends, and few different hashes.
+    // Keys at both ends, with few different hashes.
     {"ends", [](uint64_t i) { return i % 2 == 0 ? ~(Mix(i) >> 40) : Mix(i) >> 40; }},
 };
 
@@ -127,10 +128,10 @@ TEST_P(PartitionedInsertTest, BitsAreThoseOfDirectInsertion) {
 INSTANTIATE_TEST_SUITE_P(Backends, PartitionedInsertTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-// Any size, fewer keys than lanes, and many more or fewer keys than announced.
+// Tests any size, fewer keys than lanes, and many more or fewer keys than announced.
 TEST(PartitionedInsertSizesTest, AnyFilterAndAnyNumberOfKeys) {
   const std::string best(Backends().front().name);
-  // A region of the last has twice the usual bytes. To compare its bits takes seconds.
+  // A region of the last filter has twice the usual bytes. Comparing its bits takes seconds.
   constexpr uint64_t kLarge = detail::kRegionBytes * detail::kMaxRegions + 8 * kMiB;
   for (const uint64_t bytes : {uint64_t{32}, uint64_t{96}, kMiB, 3 * kMiB + 64, kLarge}) {
     for (const size_t n : {0, 1, 3, 1000, 20'000}) {
@@ -174,7 +175,7 @@ TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
   EXPECT_TRUE(SameBits(got, want));
 }
 
-// A thread of an Engine that a small call needs is free after each task: a task writes one region,
+// A thread of an Engine that a small call needs is free after each task. A task writes one region,
 // however many keys wait in the buffers.
 TEST(PartitionedInsertSizesTest, ATaskIsOneRegion) {
   constexpr uint64_t kBytes = 64 * kMiB;
@@ -205,7 +206,7 @@ TEST(PartitionedInsertSizesTest, ATaskIsOneRegion) {
   EXPECT_EQ(written, hashes.size());
 }
 
-// An engine can be told to take this way, for keys of every form.
+// An engine takes this route on request, for keys of every layout.
 TEST(PartitionedInsertSizesTest, KeysOfEveryForm) {
   const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
   std::vector<std::string_view> bytes;  // of the same keys, so with the same hashes
@@ -223,7 +224,7 @@ TEST(PartitionedInsertSizesTest, KeysOfEveryForm) {
   }
 }
 
-// The bulk Insert of a filter takes this way by itself where it pays.
+// The bulk Insert of a filter takes this route by itself if it pays.
 TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
   SplitBlockBloomFilter got = MakeFilter(70 * kMiB + 32, std::string(Backends().front().name));
   uint64_t n = 1'000'000;
@@ -236,7 +237,7 @@ TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
   EXPECT_TRUE(SameBits(got, want));
 }
 
-// A filter in cache, or a handful of keys, is never worth the detour.
+// For a filter in cache, or a handful of keys, this route never pays.
 TEST(PartitionedInsertSizesTest, DoesNotPayForSmallFiltersOrFewKeys) {
   for (const char* backend : {"SSE4", "AVX2", "AVX3_DL", "NEON", "SVE_256"}) {
     EXPECT_FALSE(
@@ -246,7 +247,7 @@ TEST(PartitionedInsertSizesTest, DoesNotPayForSmallFiltersOrFewKeys) {
   }
 }
 
-// Kinds without regions have no such way.
+// Kinds without regions do not have this route.
 TEST(PartitionedInsertSizesTest, DoesNotPayWhereThereAreNoRegions) {
   for (const FilterKind kind : {FilterKind::kBloom, FilterKind::kScalable}) {
     EXPECT_FALSE(detail::PartitioningPays(kind, "AVX2", 1024 * kMiB, 1'000'000'000));

@@ -1,5 +1,5 @@
-// PlanFilters: sizes and rates that are those of the filters, abilities that they have, times that
-// are the planner's, and advice that follows from them.
+// PlanFilters: sizes, rates and abilities are those of the filters, times are those of the planner,
+// and the advice follows from them.
 #include "tamis/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST_F(PlanFiltersTest, RatesAreKeptAndSizesGrowWithKeysAndPrecision) {
   }
 }
 
-// What the library says of filters of class F.
+// Compares a candidate with a filter of class F.
 template <typename F>
 void ExpectTrue(const PlanCandidate& candidate, const F& filter) {
   SCOPED_TRACE(candidate.name);
@@ -117,7 +117,7 @@ void ExpectTrue(const PlanCandidate& candidate, const F& filter) {
 }
 
 TEST_F(PlanFiltersTest, SizesAndAbilitiesAreThoseOfTheFilters) {
-  constexpr uint64_t kKeys = 20'000'000;  // of several regions each, for threads
+  constexpr uint64_t kKeys = 20'000'000;  // several regions each, for threads
   for (const double fpr : {0.03, 0.004}) {
     const FilterPlan plan = PlanOf(kKeys, fpr);
     const FilterOptions options{.capacity = kKeys, .fpr = fpr};
@@ -211,7 +211,7 @@ TEST_F(PlanFiltersTest, TheChoiceMeetsAllNeedsWheneverThatIsPossible) {
   EXPECT_LT(exact, with_choice - 100);
 }
 
-// Figures of the portable backend for some kinds.
+// Returns figures of the portable backend for some kinds.
 Calibration Figures() {
   Calibration calibration;
   calibration.machine = "made up";
@@ -272,7 +272,7 @@ TEST_F(PlanFiltersTest, WithoutFiguresThereAreNoTimes) {
 }
 
 TEST_F(PlanFiltersTest, TimesDecideWhereTheyAreKnown) {
-  // By cache lines split-block filters are better, by these figures cuckoo filters.
+  // By cache lines, split-block filters are better; by these figures, cuckoo filters are.
   Calibration calibration = Figures();
   calibration.points = {};
   for (const FilterKindInfo& info : FilterKinds()) {
@@ -287,7 +287,8 @@ TEST_F(PlanFiltersTest, TimesDecideWhereTheyAreKnown) {
   EXPECT_EQ(PlanFilters(1'000'000, 0.01, {}, &options).choice->name, "cuckoo12");
 }
 
-// Which hash and keys Parquet's bits need; and nothing of a bitmap, which does not have them.
+// Tests which hash and keys Parquet's bits need. A bitmap does not have these bits, so the advice
+// does not mention it.
 TEST_F(PlanFiltersTest, ParquetsBitsAndWhatTheyNeed) {
   for (const std::optional<KeyRange> range : {std::optional<KeyRange>(), {{0, 9'999'999'999}}}) {
     const FilterPlan plan = PlanOf(
@@ -314,7 +315,7 @@ TEST_F(PlanFiltersTest, FiveBillionPhoneNumbers) {
             "and not larger. If the set never changes, a fuse8 filter takes 5.44 GiB.");
   EXPECT_NEAR(plan.least_bytes, 5e9 * std::log2(100) / 8, 1);
 
-  // Of 10 digits: a bit for each number that can be.
+  // Numbers of 10 digits: one bit for each possible number.
   const FilterPlan digits10 =
       PlanOf(5'000'000'000, 0.01, {.range = KeyRange{0, 9'999'999'999}, .max_bytes = 16 * kGiB});
   EXPECT_EQ(digits10.choice->name, "bitmap");
@@ -344,7 +345,7 @@ TEST_F(PlanFiltersTest, FewKeysNeedNoFilter) {
   EXPECT_EQ(PlanOf(1000, 0.01, {.must = {.parquet = true}}).choice->name, "split-block");
 }
 
-// Low rates make filters large and slow, and yet a table of many keys is larger still.
+// Low rates make filters large and slow. Even so, a table of many keys is larger.
 TEST_F(PlanFiltersTest, AFilterIsTakenWhereTheExactTableIsFarLarger) {
   const FilterPlan plan = PlanOf(100'000'000, 1e-9);
   ASSERT_TRUE(plan.choice->kind) << plan.advice;
@@ -361,10 +362,10 @@ TEST_F(PlanFiltersTest, ExactTablesHaveTheBytesOfTheKeys) {
   EXPECT_EQ(bytes_of("hash table", {}), 16'000);
   EXPECT_EQ(bytes_of("hash table", {.key_bytes = 5}), 10'000);
   EXPECT_EQ(bytes_of("sorted array", {.key_bytes = 5}), 5'000);
-  // A row of keys, and references of 8 bytes.
+  // A row of keys, and references of 8 bytes to them.
   EXPECT_EQ(bytes_of("hash table", {.key_bytes = 60}), 76'000);
   EXPECT_EQ(bytes_of("sorted array", {.key_bytes = 60}), 68'000);
-  // The range decides.
+  // The range determines the size.
   EXPECT_EQ(bytes_of("hash table", {.range = KeyRange{0, 1 << 20}, .key_bytes = 60}), 8'000);
   const FilterPlan integers = PlanOf(1'000'000, 0.01);
   const FilterPlan urls = PlanOf(1'000'000, 0.01, {.key_bytes = 60});
@@ -384,7 +385,7 @@ TEST_F(PlanFiltersTest, ExactStructuresForExactAnswers) {
   EXPECT_EQ(
       PlanOf(1'000'000, 0.01, {.must = exact, .range = wide, .max_bytes = 4'000'000}).choice->name,
       "Elias-Fano list");
-  // Keys of 32 bits take half of the room.
+  // Keys of 32 bits take half the space.
   const KeyRange narrow{0, (uint64_t{1} << 32) - 1};
   EXPECT_EQ(Named(PlanOf(1000, 0.01, {.range = narrow}), "sorted array").bytes, 4000);
   EXPECT_EQ(Named(PlanOf(1000, 0.01), "sorted array").bytes, 8000);
@@ -411,7 +412,8 @@ TEST_F(PlanFiltersTest, NeedsDecide) {
       << tight.advice;
 }
 
-// Twenty shards of keys that are taken back: what merging costs, and that it need not be a filter.
+// Twenty shards of keys that are erased again: the cost of merging, and that the choice need not be
+// a filter.
 TEST_F(PlanFiltersTest, ExactIsTakenWhereItIsNoLarger) {
   const Abilities must = {.erase = true, .merge = true};
   const FilterPlan plan = PlanOf(200'000'000, 1e-4, {.must = must});
@@ -441,7 +443,7 @@ TEST_F(PlanFiltersTest, StaticFiltersAreForSetsThatNeverChange) {
   EXPECT_FALSE(Says(plan, "If the set never changes"));
   EXPECT_EQ(PlanOf(100'000'000, 0.001, {.is_static = true}).choice->name, "fuse12");
   EXPECT_EQ(PlanOf(100'000'000, 1e-9, {.is_static = true}).choice->name, "fuse32");
-  // A need that no static filter meets counts for more than size.
+  // A need that no static filter meets is more important than size.
   EXPECT_FALSE(
       is_static(*PlanOf(100'000'000, 0.004, {.must = {.merge = true}, .is_static = true}).choice));
   EXPECT_NE(Named(PlanOf(1000, 1e-4, {.is_static = true}), "fuse8").error.find("is above"),
@@ -457,7 +459,8 @@ TEST_F(PlanFiltersTest, AbsurdSizesAreToldWithTheBetterKind) {
     EXPECT_EQ(SizingAdvice(info.kind, 1'000'000, 0.03), "") << info.name;
   }
   for (const double fpr : {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9}) {
-    // The fast default, and the only one that erases and merges, are never absurd.
+    // The default, which is fast, and the only kind that erases and merges, are never absurd
+    // choices.
     EXPECT_EQ(SizingAdvice(FilterKind::kSplitBlock, 1'000'000, fpr), "");
     EXPECT_EQ(SizingAdvice(FilterKind::kCounting, 1'000'000, fpr), "");
   }
@@ -488,7 +491,7 @@ TEST_F(PlanFiltersTest, WhatCannotBeHasItsReason) {
       "Nothing meets all needs. The closest is a split-block filter of 1.26 MiB, which lacks: "
       "erase.");
 
-  // A rate of the first layer that is out of range.
+  // The rate of the first layer is out of range.
   EXPECT_FALSE(Named(PlanOf(1000, kMinFpr), "scalable split-block").possible());
   EXPECT_TRUE(Named(PlanOf(1000, kMinFpr), "split-block").possible());
 }

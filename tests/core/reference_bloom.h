@@ -1,5 +1,5 @@
-// A classic Bloom filter as core/FORMAT.md describes it, written for the tests without any of the
-// library's arithmetic, and slow.
+// A slow classic Bloom filter that follows core/FORMAT.md, written for the tests without any of the
+// library's arithmetic.
 #ifndef TAMIS_TESTS_CORE_REFERENCE_BLOOM_H_
 #define TAMIS_TESTS_CORE_REFERENCE_BLOOM_H_
 
@@ -9,7 +9,7 @@
 
 namespace tamis {
 
-// The positions of a hash: (x + i y + (i^3 - i) / 6) mod m for i = 0, 1, ... k - 1.
+// Returns the positions of a hash: (x + i y + (i^3 - i) / 6) mod m for i = 0, 1, ... k - 1.
 inline std::vector<uint64_t> ReferencePositions(uint64_t hash, uint64_t num_bits,
                                                 uint32_t num_hashes) {
   __extension__ using Wide = unsigned __int128;

@@ -1,5 +1,5 @@
-// A counting filter as core/FORMAT.md describes it, with one number for each counter, written for
-// the tests without any of the library's arithmetic, and slow.
+// A slow counting filter that follows core/FORMAT.md, with one number for each counter, written for
+// the tests without any of the library's arithmetic.
 #ifndef TAMIS_TESTS_CORE_REFERENCE_COUNTERS_H_
 #define TAMIS_TESTS_CORE_REFERENCE_COUNTERS_H_
 

@@ -1,5 +1,5 @@
-// A split-block filter as the Parquet specification describes it (parquet-format, BloomFilter.md),
-// written for the tests without any of the library's arithmetic, and slow.
+// A slow split-block filter that follows the Parquet specification (parquet-format,
+// BloomFilter.md), written for the tests without any of the library's arithmetic.
 #ifndef TAMIS_TESTS_CORE_REFERENCE_FILTER_H_
 #define TAMIS_TESTS_CORE_REFERENCE_FILTER_H_
 
@@ -44,7 +44,7 @@ class ReferenceFilter {
   void Insert(uint64_t hash) { blocks_[Index(hash)] |= Mask(hash); }
   bool Contains(uint64_t hash) const { return (blocks_[Index(hash)] & Mask(hash)) == Mask(hash); }
 
-  // The bytes of the filter: words of 32 bits, least significant byte first.
+  // Returns the bytes of the filter: words of 32 bits, least significant byte first.
   std::vector<std::byte> Bytes() const {
     std::vector<std::byte> bytes;
     for (const Block& block : blocks_) {

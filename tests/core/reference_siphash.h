@@ -1,5 +1,5 @@
-// SipHash as its paper describes it (Aumasson and Bernstein, 2012, section 2), written for the
-// tests without any of the library's arithmetic, and slow.
+// A slow SipHash that follows its paper (Aumasson and Bernstein, 2012, section 2), written for the
+// tests without any of the library's arithmetic.
 #ifndef TAMIS_TESTS_CORE_REFERENCE_SIPHASH_H_
 #define TAMIS_TESTS_CORE_REFERENCE_SIPHASH_H_
 

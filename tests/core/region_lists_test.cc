@@ -1,5 +1,5 @@
-// Lookups ordered by region of the filter give the bits of those one after the other, whatever the
-// sizes, the spread of the keys and how often the lists are used.
+// Lookups ordered by filter region give the same bits as lookups one after the other, with any
+// sizes, any spread of the keys and any number of uses of the lists.
 #include "core/src/bulk/region_lists.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using detail::RegionLists;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// What most keys have in common.
+// The blocks that most keys share.
 enum class Spread { kEven, kOneBlock, kFirstAndLast };
 
 std::vector<uint64_t> HashesOf(Spread spread, size_t n, uint64_t seed) {
@@ -50,7 +50,7 @@ TEST_P(RegionListsTest, BitsAreThoseOfDirectLookups) {
     constexpr size_t kMost = 70'000;
     RegionLists lists(*FilterAccess::RegionsOf(filter), kMost);
     EXPECT_GE(lists.num_regions(), detail::NumRegions(bytes) / 2);
-    // Again and again with the same lists, which have to forget.
+    // Uses the same lists again and again; they must forget earlier keys.
     for (const size_t n : {kMost, size_t{1}, size_t{0}, size_t{1025}, size_t{64}, size_t{20'000}}) {
       for (const Spread spread : {Spread::kEven, Spread::kOneBlock, Spread::kFirstAndLast}) {
         SCOPED_TRACE(std::to_string(bytes) + " bytes, " + std::to_string(n) + " keys");
@@ -73,7 +73,8 @@ TEST_P(RegionListsTest, BitsAreThoseOfDirectLookups) {
 INSTANTIATE_TEST_SUITE_P(Backends, RegionListsTest,
                          testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
-// A list is visited in the order in which its keys came, and has all of its region and no other.
+// A list is visited in the order in which its keys came. It has all keys of its region, and no
+// others.
 TEST(RegionListsOrderTest, ListsKeepTheOrder) {
   const uint64_t blocks = 10 * kMiB / 32 + 5;
   const detail::Kernels& kernels = *Backends().front().kernels;

@@ -1,4 +1,4 @@
-// The regions of filters, and what lookups that are ordered by them are said to cost.
+// The regions of filters, and the predicted costs of lookups ordered by them.
 #include "core/src/bulk/regions.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(RegionsTest, BlocksOfARegionArePowersOfTwo) {
   }
 }
 
-// No region is larger than it has to be, nor is there one for the last block alone.
+// No region is larger than necessary, and no region has only the last block.
 TEST(RegionsTest, FiltersOfPowersOfTwoHaveAllRegions) {
   for (const uint64_t bytes : {2 * kMiB, 64 * kMiB, 512 * kMiB, 4096 * kMiB}) {
     EXPECT_EQ(Regions(bytes / kBlockBytes), NumRegions(bytes)) << bytes;
@@ -46,7 +46,7 @@ TEST(LookupCostTest, WalksAreOfFiltersThatTheTlbDoesNotCover) {
   EXPECT_GT(cost.direct_ns, 8);
   EXPECT_EQ(cost.covered_ns, 8);
 
-  // Measured with walks: without them it is what it is at the last size without.
+  // Measured with walks. The cost without them is the cost at the last size without walks.
   const std::vector<CostAtSize> large = {Point(kMiB, 1), Point(kTlbBytes, 9),
                                          Point(2 * kTlbBytes, 30)};
   const LookupCost measured = LookupCostOf(large, 2 * kTlbBytes, 30);
@@ -62,13 +62,13 @@ TEST(OrderedLookupSecondsTest, GrowWithWhatIsToBeDone) {
     return OrderedLookupSeconds(cost, kBytes, keys, slice_keys, speed);
   };
   EXPECT_DOUBLE_EQ(seconds(kSlice, kSlice, 4), seconds(kSlice, kSlice) / 4);
-  // Lists are begun anew for each slice, full or not.
+  // The lists begin again for each slice, full or not.
   const double next_slice = seconds(kSlice + 1, kSlice) - seconds(kSlice, kSlice);
   EXPECT_GT(next_slice, 1000 * (seconds(kSlice, kSlice) - seconds(kSlice - 1, kSlice)));
   EXPECT_NEAR(seconds(9 * kSlice, kSlice), 9 * seconds(kSlice, kSlice), 1e-9);
-  // Few keys share a line: each costs what it does in a filter that is covered, and its ordering.
+  // If few keys share a line, each costs as much as in a covered filter, plus its ordering.
   EXPECT_GT(1e9 * seconds(kSlice, kSlice), (cost.covered_ns + 1) * kSlice);
-  // Many do: less, and still not nothing.
+  // If many do, each costs less, but still not nothing.
   const double many = 1e12;
   EXPECT_LT(1e9 * seconds(many, many), cost.covered_ns * many);
   EXPECT_GT(1e9 * seconds(many, many), many);

@@ -1,5 +1,5 @@
-// InsertIfAbsent of scalable filters at their limits, and beside copies that Insert has put in.
-// What they have in common with all filters: contract_absent_test.cc.
+// InsertIfAbsent of scalable filters at their limits, and beside copies inserted by Insert.
+// contract_absent_test.cc tests what all filters have in common.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -28,7 +28,8 @@ using LayerTypes = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilt
                                   CuckooFilter<12>, CuckooFilter<16>>;
 TYPED_TEST_SUITE(ScalableAbsentTest, LayerTypes, LayerNames);
 
-// The bits that InsertIfAbsent sets, checked against asking and inserting one key after the other.
+// Returns the bits that InsertIfAbsent sets, and checks them against querying and inserting one key
+// after the other.
 template <typename F>
 std::vector<uint64_t> ExpectSameAsOneByOne(ScalableFilter<F>& want, ScalableFilter<F>& got,
                                            const std::vector<uint64_t>& keys) {

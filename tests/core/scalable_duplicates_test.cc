@@ -1,4 +1,4 @@
-// Keys that come again and again, as in logs: scalable filters do not grow by them.
+// Keys that repeat many times, as in logs, do not make scalable filters grow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,14 +18,14 @@ template <typename F>
 class ScalableDuplicatesTest : public FileTest {
  protected:
   static constexpr ScalableOptions kOptions = {.initial_capacity = 200, .fpr = 0.1};
-  // A Bloom layer takes anew what older layers have, unless it has it.
+  // A Bloom layer takes keys of older layers again, unless it has them itself.
   static constexpr uint64_t kTimes = ScalableFilter<F>::kErases ? 4 : 5;
 };
 using Layers = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<8>, CuckooFilter<12>,
                               CuckooFilter<16>>;
 TYPED_TEST_SUITE(ScalableDuplicatesTest, Layers);
 
-// Keys [0, distinct), each of them once or more, in one of several orders.
+// Returns keys [0, distinct), each of them once or more, in one of several orders.
 std::vector<uint64_t> Sequence(uint64_t distinct, uint64_t copies, Random& random) {
   struct Copy {
     uint64_t key, number;
@@ -33,19 +33,19 @@ std::vector<uint64_t> Sequence(uint64_t distinct, uint64_t copies, Random& rando
   std::vector<Copy> all;
   const uint64_t shape = random.Below(4);
   for (uint64_t key = 0; key < distinct; ++key) {
-    uint64_t times = copies;                                          // all as often
-    if (shape == 1) times = 1 + random.Below(2 * copies);             // by chance
-    if (shape == 2) times = 1 + copies * distinct / 8 / (key + 1);    // few that are most of all
-    if (shape == 3) times = random.Below(10) == 0 ? 10 * copies : 1;  // some, very often
+    uint64_t times = copies;                                          // all equally often
+    if (shape == 1) times = 1 + random.Below(2 * copies);             // at random
+    if (shape == 2) times = 1 + copies * distinct / 8 / (key + 1);    // few with most copies
+    if (shape == 3) times = random.Below(10) == 0 ? 10 * copies : 1;  // some keys very often
     for (uint64_t number = 0; number < times; ++number) all.push_back({key, number});
   }
   switch (random.Below(3)) {
-    case 0:  // copies of a key one after the other
+    case 0:  // the copies of each key in a row
       break;
     case 1:  // mixed
       for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.Below(i)]);
       break;
-    case 2:  // all keys, and again
+    case 2:  // all keys, then all again
       std::stable_sort(all.begin(), all.end(),
                        [](const Copy& a, const Copy& b) { return a.number < b.number; });
       break;
@@ -55,8 +55,8 @@ std::vector<uint64_t> Sequence(uint64_t distinct, uint64_t copies, Random& rando
   return keys;
 }
 
-// Memory and file have at most 4 or 5 times the bytes that the different keys need, whatever the
-// multiset and its order, nothing is lost, and what is refused is a copy.
+// Memory and file have at most 4 or 5 times the bytes that the different keys need, for any
+// multiset in any order. No key is lost, and only copies are refused.
 TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
   using Scalable = ScalableFilter<TypeParam>;
   for (uint64_t round = 0; round < 40; ++round) {
@@ -86,7 +86,7 @@ TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
               this->kTimes * std::filesystem::file_size(this->folder_ / "once"));
     ASSERT_LE(filter.expected_fpr(), 0.1);
 
-    // One at a time, and with a break, it is the same.
+    // The result is the same one key at a time, and with a save in between.
     Scalable one(this->kOptions);
     for (const uint64_t key : keys) one.Insert(key);
     ASSERT_EQ(one.inserted_count(), filter.inserted_count());
@@ -95,8 +95,9 @@ TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
   }
 }
 
-// Layers that are no larger than the one before, also tiny ones. All keys come again and again, and
-// now and then a new one. For tiny layers memory is rounded up to whole blocks or buckets in both.
+// Layers that are no larger than the one before, including tiny ones. All keys repeat again and
+// again, with a new one now and then. For tiny layers, memory is rounded up to whole blocks or
+// buckets in both filters.
 TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
   using Scalable = ScalableFilter<TypeParam>;
   for (const double growth : {1.0, 1.1, 1.5}) {
@@ -130,8 +131,8 @@ TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
   }
 }
 
-// Also where cuckoo layers refuse keys before they are full, as many copies make them, and where a
-// limit leaves no room.
+// Also if cuckoo layers refuse keys before they are full, because of many copies, and if a limit
+// leaves no room.
 TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
   size_t refused_early = 0;
   for (uint64_t round = 0; round < 60; ++round) {
@@ -167,13 +168,13 @@ TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
       ASSERT_EQ(Payload(bulk.layers()[i]), Payload(layer)) << i;
       refused_early += i + 1 < one.layers().size() && layer.inserted_count() < layer.capacity();
     }
-    // With the counts of copies, by which it goes on.
+    // Includes the counts of copies, which decide how the filter goes on.
     ASSERT_EQ(Serialize(bulk), Serialize(one));
   }
   EXPECT_EQ(refused_early > 0, ScalableFilter<TypeParam>::kErases) << refused_early;
 }
 
-// Two thousand keys, in two layers of a thousand, fifty times.
+// Inserts two thousand keys into two layers of a thousand, fifty times.
 TYPED_TEST(ScalableDuplicatesTest, WhatOlderLayersHaveOpensNone) {
   ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.1, .growth = 1});
   const std::vector<uint64_t> keys = RandomKeys(2000, /*seed=*/1);
@@ -192,7 +193,7 @@ TYPED_TEST(ScalableDuplicatesTest, OneKeyAMillionTimes) {
   EXPECT_EQ(filter.layers().size(), 1u);
 }
 
-// Every copy that was taken can be erased, and then the key is gone.
+// Every copy that was inserted can be erased, and then the key is gone.
 TYPED_TEST(ScalableDuplicatesTest, WhatWasTakenCanBeErased) {
   if constexpr (std::is_base_of_v<ErasableFilter, TypeParam>) {
     ScalableFilter<TypeParam> filter(this->kOptions);
@@ -204,7 +205,7 @@ TYPED_TEST(ScalableDuplicatesTest, WhatWasTakenCanBeErased) {
     for (const uint64_t key : taken) ASSERT_TRUE(filter.Erase(key));
     EXPECT_EQ(filter.inserted_count(), 0u);
     for (uint64_t key = 0; key < 90; ++key) EXPECT_FALSE(filter.Contains(key));
-    // And its room is there for others.
+    // Other keys can use its room.
     for (uint64_t key = 100; key < 250; ++key) EXPECT_TRUE(filter.Insert(Mix(key)));
     EXPECT_EQ(filter.layers().size(), 1u);
   } else {
@@ -212,7 +213,7 @@ TYPED_TEST(ScalableDuplicatesTest, WhatWasTakenCanBeErased) {
   }
 }
 
-// Different keys are not taken for copies because others seem to have come before.
+// Different keys are not mistaken for copies because others seem to have come before.
 TYPED_TEST(ScalableDuplicatesTest, DifferentKeysAreAllTaken) {
   ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.3});
   const std::vector<uint64_t> keys = RandomKeys(50'000, /*seed=*/1);

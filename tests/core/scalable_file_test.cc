@@ -1,6 +1,5 @@
-// Files of scalable filters: options, growing on, and every way in which one can be damaged, or
-// made by somebody who means harm. What does not depend on the kind of filter is in
-// contract_file_test.cc.
+// Files of scalable filters: options, growth after loading, and every kind of damage or bad intent.
+// Tests for files of every kind are in contract_file_test.cc.
 #include "core/src/filters/kinds/scalable/scalable_file.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +53,7 @@ class ScalableFileTest : public testing::Test {
     return ReadBytes(folder_ / "saved");
   }
 
-  // Three layers with 35 keys.
+  // Returns a file of three layers with 35 keys.
   Bytes SmallFile(uint32_t version = FileHeader::kNewestVersion) const {
     Layered filter(kOptions);
     EXPECT_EQ(filter.Insert(RandomKeys(35, /*seed=*/1)), 35u);
@@ -67,7 +66,7 @@ class ScalableFileTest : public testing::Test {
     tamis::ExpectRefused(SubjectOf<Layered>(), path_, file, check, at, true, code);
   }
 
-  // By whatever reads the payloads.
+  // Expects an error from every function that reads the payloads.
   void ExpectPayloadRefused(const Bytes& file, const std::string& check, uint64_t at) {
     tamis::ExpectRefused(SubjectOf<Layered>(), path_, file, check, at, false);
   }
@@ -91,8 +90,8 @@ TYPED_TEST(ScalableFileTest, GivesBackTheOptions) {
   expect(Scalable::Map(this->path_));
 }
 
-// Whether keys come one by one, in batches or all at once, and whether the filter was in a file
-// meanwhile: the bytes are the same. There are more copies than cuckoo layers take.
+// The bytes are the same if keys come one by one, in batches or all at once, and if the filter was
+// in a file in between. There are more copies than cuckoo layers take.
 TYPED_TEST(ScalableFileTest, SameKeysInTheSameOrderGiveTheSameBytes) {
   using Scalable = ScalableFilter<TypeParam>;
   ScalableOptions options = this->kOptions;
@@ -117,7 +116,7 @@ TYPED_TEST(ScalableFileTest, SameKeysInTheSameOrderGiveTheSameBytes) {
   for (const auto& layer : all.layers()) EXPECT_LE(layer.inserted_count(), layer.capacity());
 }
 
-// Whatever the options, and whatever was inserted and erased: what is saved can be read again.
+// For any options, and any insertions and erasures, a saved filter can be read again.
 TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
   using Scalable = ScalableFilter<TypeParam>;
   Random random(/*seed=*/8);
@@ -152,7 +151,7 @@ TYPED_TEST(ScalableFileTest, EveryFilterThatCanBeMadeIsReadAgain) {
   }
 }
 
-// Small tables have few sizes, so that several layers can be cut by a limit, one after the other.
+// Small tables have few sizes, so a limit can reduce several layers one after the other.
 TYPED_TEST(ScalableFileTest, SmallLimitsAreReadAgain) {
   using Scalable = ScalableFilter<TypeParam>;
   const std::vector<uint64_t> keys = RandomKeys(200, /*seed=*/1);
@@ -164,7 +163,7 @@ TYPED_TEST(ScalableFileTest, SmallLimitsAreReadAgain) {
         options.max_bytes = first + more;
         Scalable filter(options);
         const size_t inserted = filter.Insert(keys);
-        // In memory: each of the hundreds of files would be synchronized.
+        // Uses memory, because each of the hundreds of files would be synchronized.
         const AnyFilter loaded = tamis::Load(Serialize(filter));
         ASSERT_GE(loaded->Count(keys), inserted) << fpr << ", " << initial << ", " << more;
       }
@@ -185,7 +184,7 @@ TYPED_TEST(ScalableFileTest, ALayerCutOutIsAFile) {
   }
 }
 
-// With a header that goes along with the length.
+// The header matches the length.
 TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {
   for (const uint32_t version : kVersions) {
     const Bytes good = this->SmallFile(version);
@@ -201,7 +200,7 @@ TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {
   }
 }
 
-// Every checksum is right, and yet a field cannot be, or does not go with another.
+// All checksums are right, but a field is impossible, or does not match another one.
 TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
   for (const uint32_t version : kVersions) {
     const Bytes good = this->SmallFile(version);
@@ -286,7 +285,7 @@ TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
   }
 }
 
-// A layer of another kind, scalable ones included, whichever check finds it.
+// A layer of another kind, including scalable, is refused by one check or another.
 TYPED_TEST(ScalableFileTest, LayersOfOtherKinds) {
   const Bytes good = this->SmallFile();
   const size_t second = FiltersIn(good)[1].at;
@@ -301,7 +300,7 @@ TYPED_TEST(ScalableFileTest, LayersOfOtherKinds) {
   }
 }
 
-// Layers that claim more bytes than there are: refused before anything is allocated.
+// Layers that claim more bytes than the file has are refused before anything is allocated.
 TYPED_TEST(ScalableFileTest, ClaimsOfAHugeLayer) {
   const Bytes good = this->SmallFile();
   const size_t second = FiltersIn(good)[1].at;
@@ -332,8 +331,8 @@ TEST(ScalableFileLayersTest, OneLayerMoreThanThereAre) {
   ExpectFormatError([&] { Load(folder / "f"); }, "layers", offset::kGeometry);
 }
 
-// Two layers of the same size exchanged: only the checksum of the whole tells. In version 2 that is
-// of headers, and read with them.
+// Two layers of the same size are exchanged: only the checksum of the whole detects this. In
+// version 2, that checksum covers the headers, and is checked when they are read.
 TEST(ScalableFileLayersTest, ExchangedLayers) {
   const TemporaryFolder folder;
   const std::vector<uint64_t> keys = RandomKeys(128, /*seed=*/1);
@@ -388,7 +387,7 @@ TEST(ScalableFileLayersTest, AllLayersAreInOneMapping) {
   EXPECT_EQ(MappingsOf(folder / "f"), 0u);
 }
 
-// More than growing by these options could ever come to, although the sum of the rates is right.
+// More layers than growth by these options could make, although the sum of the rates is right.
 TEST(ScalableFileLayersTest, ALayerThatNoBoundIsLeftFor) {
   const TemporaryFolder folder;
   const ScalableFilter<BloomFilter> filter(
@@ -410,8 +409,7 @@ class UnusedResource : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 };
 
-// Its layers leave less of the bound than another one needs, as they do in the filter that was
-// saved.
+// The layers leave less of the bound than another layer needs, as in the filter that was saved.
 template <typename F>
 void AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading() {
   const TemporaryFolder folder;
@@ -429,7 +427,7 @@ TEST(ScalableFileLayersTest, AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoad
   AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading<BloomFilter>();
 }
 
-// A file with holes that has three layers, two of which would go into memory.
+// A sparse file of three layers, two of which would fit into memory.
 TEST(ScalableFileLayersTest, MoreThanFitsIntoMemoryInAll) {
   const TemporaryFolder folder;
   ScalableFilter<BloomFilter> filter({.initial_capacity = 64, .growth = 1});
@@ -467,7 +465,7 @@ TEST(ScalableFileLayersTest, MoreThanFitsIntoMemoryInAll) {
               "cannot allocate " + std::to_string(3 * bytes) + " bytes for a filter: this process");
 }
 
-// A table of other keys than the header of its layer says.
+// A table that does not have the number of keys in the header of its layer.
 TEST(ScalableFileCuckooTest, CountsThatDisagree) {
   const TemporaryFolder folder;
   ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 20});

@@ -1,5 +1,5 @@
-// Scalable filters: no key is lost and the bound is kept over any number of layers, limits, and
-// erasing.
+// Scalable filters: no key is lost and the bound holds for any number of layers, with limits and
+// after erasing.
 #include "tamis/filters/scalable_filter.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using AllKinds =
     testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<12>, CuckooFilter<16>>;
 TYPED_TEST_SUITE(ScalableFilterTest, AllKinds);
 
-// Of full layers, by sizing.h.
+// The rates of full layers, by sizing.h.
 double FullRate(const SplitBlockBloomFilter& layer) {
   return SplitBlockFpr(static_cast<double>(layer.capacity()), layer.num_blocks());
 }
@@ -47,8 +47,8 @@ double SumOfLayerRates(const ScalableFilter<F>& filter) {
   return sum;
 }
 
-// A million keys into a filter that began at a thousand: nothing is lost at any doubling, and the
-// rate is below the bound, as measured and as the filter itself says.
+// Inserts a million keys into a filter that began at a thousand. No key is lost at any doubling,
+// and the rate is below the bound, as measured and as reported by the filter.
 TYPED_TEST(ScalableFilterTest, AMillionKeysFromAThousand) {
   constexpr double kFpr = 0.02;
   ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = kFpr});
@@ -71,9 +71,9 @@ TYPED_TEST(ScalableFilterTest, AMillionKeysFromAThousand) {
   for (size_t i = 0; i < 2000; ++i) ASSERT_TRUE(filter.Contains(keys[i * 500]));
 }
 
-// A million keys from a thousand on, with options as they are by default: at most 2.2 times the
-// memory of a filter of the right size. Cuckoo layers keep to that where the bound is a dozen times
-// the rate of a full table; bench/NOTES.md says why no other ones can.
+// A million keys from a thousand on, with default options, take at most 2.2 times the memory of a
+// filter of the right size. Cuckoo layers keep this limit if the bound is a dozen times the rate of
+// a full table; bench/NOTES.md explains why others cannot.
 template <typename F>
 void ExpectAtMost2Point2Times(double fpr) {
   SCOPED_TRACE(fpr);
@@ -94,7 +94,7 @@ TEST(ScalableFilterMemoryTest, AtMost2Point2TimesThatOfAFilterOfTheRightSize) {
   ExpectAtMost2Point2Times<CuckooFilter<8>>(0.4);
 }
 
-// The sum p (1 - r) (1 + r + r^2 ...) is below p however many layers there are.
+// The sum p (1 - r) (1 + r + r^2 ...) is below p for any number of layers.
 TEST(ScalableFilterBoundTest, HoldsForAnyNumberOfLayers) {
   for (const double tightening : {0.3, 0.5, 0.9}) {
     BloomScalable filter(
@@ -108,8 +108,8 @@ TEST(ScalableFilterBoundTest, HoldsForAnyNumberOfLayers) {
   }
 }
 
-// It is said that a scalable filter may answer "absent" as soon as one layer does. With that rule
-// nearly every key but those of one layer would be lost.
+// A common claim is that a scalable filter may answer "absent" as soon as one layer does. By that
+// rule, nearly every key except those of one layer would be lost.
 TEST(ScalableFilterMythTest, OneLayerThatSaysAbsentProvesNothing) {
   SplitBlockScalable filter({.initial_capacity = 100, .fpr = 0.05});
   const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/1);
@@ -133,7 +133,8 @@ TEST(ScalableFilterMythTest, OneLayerThatSaysAbsentProvesNothing) {
   EXPECT_GT(positives, 50u);
 }
 
-// Layers of Bloom filters have the rates p (1 - r), p (1 - r) r, ... but for the rounding of sizes.
+// Layers of Bloom filters have the rates p (1 - r), p (1 - r) r, ... except for the rounding of
+// sizes.
 TEST(ScalableFilterBoundTest, RatesOfLayersAreAGeometricSequence) {
   for (const double tightening : {0.5, 0.85}) {
     BloomScalable filter({.initial_capacity = 10'000, .fpr = 0.01, .tightening = tightening});
@@ -148,7 +149,8 @@ TEST(ScalableFilterBoundTest, RatesOfLayersAreAGeometricSequence) {
   }
 }
 
-// What cuckoo layers do not take of the bound is there for later ones, which can so be full tables.
+// The part of the bound that cuckoo layers do not use is left for later ones, which can then be
+// full tables.
 TEST(ScalableFilterBoundTest, CuckooLayersAreFullTablesAsLongAsTheBoundAllows) {
   ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 10'000, .fpr = 0.01, .growth = 1});
   filter.Insert(RandomKeys(300'000, /*seed=*/1));
@@ -158,7 +160,7 @@ TEST(ScalableFilterBoundTest, CuckooLayersAreFullTablesAsLongAsTheBoundAllows) {
   EXPECT_LT(SumOfLayerRates(filter), 0.01);
 }
 
-// At the limit an insertion is refused, and all that is in stays in.
+// At the limit an insertion is refused, and all inserted keys stay in.
 TEST(ScalableFilterLimitTest, InsertReturnsFalseAtMaxBytes) {
   SplitBlockScalable filter({.initial_capacity = 1000, .max_bytes = 40'000});
   const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/1);
@@ -176,7 +178,8 @@ TEST(ScalableFilterLimitTest, InsertReturnsFalseAtMaxBytes) {
               ErrorCode::kInvalidArgument, "would exceed the limit of 100");
 }
 
-// The last layer is as large as the limit allows, and one that is hardly worth it is not made.
+// The last layer is as large as the limit allows. A layer that is too small to be worth it is not
+// made.
 template <typename F>
 void ExpectLimitIsUsed() {
   const ScalableFilter<F> one({.initial_capacity = 10'000});
@@ -231,8 +234,8 @@ TEST(ScalableFilterCompactTest, GivesOneFilterOfTheRightSize) {
   ExpectError([&] { filter.Compact(Keys()); }, ErrorCode::kInvalidArgument, "no keys");
 }
 
-// Random insertions and erasures of keys that are in: none that is in is ever lost, whichever layer
-// it is in, and nearly all erasures succeed.
+// Random insertions and erasures of present keys: no present key is ever lost, in any layer, and
+// nearly all erasures succeed.
 TEST(ScalableCuckooTest, EraseNeverLosesAKey) {
   ScalableFilter<CuckooFilter<12>> filter({.initial_capacity = 500, .fpr = 0.02});
   Random random(/*seed=*/5);
@@ -266,8 +269,8 @@ TEST(ScalableCuckooTest, EraseNeverLosesAKey) {
     ASSERT_TRUE(filter.Contains(present[missing[i]]));
 }
 
-// Keys that come and go in equal numbers need no layer after layer: room that was given back is
-// used.
+// If keys come and go in equal numbers, the filter does not need ever more layers: it uses the room
+// of erased keys again.
 TEST(ScalableCuckooTest, ErasedRoomIsUsedAgain) {
   ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 1000, .fpr = 0.01});
   Random random(/*seed=*/6);
@@ -296,8 +299,8 @@ TEST(ScalableFilterMoveTest, ToItselfChangesNothing) {
   EXPECT_EQ(filter.Count(keys), 0u);
 }
 
-// Each of two layers fits into memory, and both do not. As filters that nobody has written to, they
-// take none.
+// Each of two layers fits into memory, but not both. Filters that nothing has been written to take
+// no memory.
 TEST(ScalableFilterMemoryTest, LayersAreSummed) {
   using Layer = CuckooFilter<16>;
   const uint64_t memory = PhysicalMemory();

@@ -1,4 +1,4 @@
-// Environment variables for the length of a test.
+// Sets environment variables for the duration of a test.
 #ifndef TAMIS_TESTS_CORE_SCOPED_ENV_H_
 #define TAMIS_TESTS_CORE_SCOPED_ENV_H_
 
@@ -10,7 +10,7 @@ namespace tamis {
 
 class ScopedEnv {
  public:
-  // nullptr: the variable is not set.
+  // If `value` is nullptr, the variable is not set.
   ScopedEnv(const char* name, const char* value) : name_(name) {
     if (const char* old = std::getenv(name)) old_ = old;
     Set(value);

@@ -1,5 +1,5 @@
-// The secrets of keyed hashes: in files by choice, given again where they are not, told from wrong
-// ones, and never shown.
+// The secrets of keyed hashes: they are in files only by choice, otherwise they must be given
+// again. Wrong ones are detected, and secrets are never shown.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,7 +34,7 @@ class SecretTest : public ContractTest {
     return filter;
   }
 
-  // In every way, by what it is given.
+  // Opens the file in every way, with the given secret.
   void ExpectOpened(const std::optional<HashSecret>& secret, const Filter& want) const {
     const auto expect = [&](const AnyFilter& filter) {
       EXPECT_EQ(filter->hash(), want.hash());
@@ -95,7 +95,7 @@ TEST_P(SecretTest, IsGivenAgainWhereItIsNot) {
     ExpectRefusedFor(HashSecret{}, "the secret is not that of the filter");
     EXPECT_FALSE(ReadHeader(path_).has_secret);
     EXPECT_FALSE(VerifyFile(path_).has_secret);
-    // Loaded with it, it can be saved with it.
+    // A filter that was loaded with the secret can be saved with it.
     Load(path_, {.secret = kSecret})->Save(path_, {.with_secret = true});
     ExpectOpened(std::nullopt, *filter);
   }
@@ -138,7 +138,7 @@ TEST_P(SecretTest, IsNotForVersion1) {
 
 class MergedSecretTest : public SecretTest {};
 
-// Neither in words that tell two filters apart.
+// They are also not in texts that compare two filters.
 TEST_P(MergedSecretTest, IsNotShown) {
   const AnyFilter one = MakeKeyed(HashKind::kSipHash13);
   const AnyFilter other = MakeKeyed(HashKind::kSipHash13, kOther);

@@ -1,5 +1,5 @@
-// Intersections and estimates of split-block filters, and who can be combined with whom. What is
-// special to other kinds is in their tests.
+// Intersections and estimates of split-block filters, and which filters can be combined. The tests
+// of other kinds cover their special properties.
 #include "tamis/filters/set_operations.h"
 
 #include <gtest/gtest.h>

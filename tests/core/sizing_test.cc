@@ -1,4 +1,4 @@
-// Rates and sizes, against a direct sum in more precision and against published figures.
+// Rates and sizes, compared with a direct sum in higher precision and with published figures.
 #include "tamis/filters/sizing.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ namespace tamis::sizing_test {
 
 constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;
 
-// The sum over i of Binomial(i; keys, 1 / blocks) times the probability to pass a block of i keys,
-// term by term from 0 until nothing is left.
+// Returns the sum over i of Binomial(i; keys, 1 / blocks) times the probability of passing a block
+// of i keys, term by term from 0 until the rest is negligible.
 long double DirectFpr(long double keys, long double blocks) {
   const long double load = keys / blocks;
   const long double last = std::min(keys, load + 30 * std::sqrt(load) + 200);
@@ -37,7 +37,7 @@ long double DirectFpr(long double keys, long double blocks) {
   return sum;
 }
 
-// Between 10^low and 10^high, every order of magnitude as likely.
+// Returns a number between 10^low and 10^high; every order of magnitude is equally likely.
 double LogUniform(Random& random, double low, double high) {
   return std::pow(10, low + (high - low) * random.Unit());
 }
@@ -54,7 +54,7 @@ TEST(SplitBlockFprTest, IsTheSumOverAllLoads) {
   }
 }
 
-// Small filters, in which the keys of a block are not Poisson-distributed.
+// In small filters, the keys of a block are not Poisson-distributed.
 TEST(SplitBlockFprTest, IsTheRateOfSmallFilters) {
   constexpr uint64_t kFilters = 2000;
   constexpr uint64_t kAbsent = 10'000;
@@ -79,7 +79,8 @@ TEST(SplitBlockFprTest, IsTheRateOfSmallFilters) {
   }
 }
 
-// All 2^32 values of the half of a hash that selects bits: those that pass a block of one key.
+// Tries all 2^32 values of the half of a hash that selects bits, and counts those that pass a block
+// of one key.
 TEST(SplitBlockFprTest, AKeyPassesThatSelectsTheSameBitsAndHardlyAnyOther) {
   constexpr int kKeys = 4;
   Random random(/*seed=*/4);
@@ -95,7 +96,7 @@ TEST(SplitBlockFprTest, AKeyPassesThatSelectsTheSameBitsAndHardlyAnyOther) {
     const uint32_t second = static_cast<uint32_t>(key) * split_block::Salt(1) >> 27;
     for (uint32_t rest = 0; rest < uint32_t{1} << 27; ++rest) {
       const uint32_t value = (first | rest) * inverse;
-      if (value * split_block::Salt(1) >> 27 != second) continue;  // saves the time for the others
+      if (value * split_block::Salt(1) >> 27 != second) continue;  // saves the time of a full test
       passing += split_block::BlockContains(block, value);
     }
   }
@@ -125,7 +126,7 @@ TEST(SplitBlockFprTest, GrowsWithKeysAndShrinksWithBlocks) {
   }
 }
 
-// The figures that this filter is known by, to the digits in which they are given.
+// The published figures of this filter, to their last digits.
 TEST(SplitBlockBlocksTest, GivesThePublishedBitsPerKey) {
   struct Row {
     double fpr, bits_per_key;
@@ -215,8 +216,8 @@ TEST(SizingErrorsTest, BlocksOutOfRange) {
   }
 }
 
-// n keys leave each bit unset with probability exp(-n / (32 z)): each sets one bit of 32 in each
-// word of a block that Poisson(n / z) keys fall in, and E[(31/32)^i] = exp(-load / 32).
+// n keys leave each bit unset with probability exp(-n / (32 z)). Each key sets one bit of 32 in
+// each word of its block, a block gets Poisson(n / z) keys, and E[(31/32)^i] = exp(-load / 32).
 TEST(SplitBlockEstimatedCountTest, InvertsTheExpectedNumberOfBits) {
   for (const uint64_t blocks : {uint64_t{1'000'000}, kMaxBlocks}) {
     const double z = static_cast<double>(blocks);

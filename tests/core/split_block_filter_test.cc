@@ -1,4 +1,4 @@
-// What is special to split-block filters: sizes, memory, folding, estimates.
+// Tests of properties that only split-block filters have: sizes, memory, folding, estimates.
 #include "tamis/filters/split_block_filter.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(SplitBlockFilterTest, WithoutARateItIsTheDefaultOne) {
   EXPECT_EQ(filter.num_blocks(), SplitBlockBlocks(1000, kDefaultFpr));
 }
 
-// Counts what it hands out, and has a GiB.
+// Counts the memory that it gives out, and has a GiB.
 class CountingResource : public std::pmr::memory_resource {
  public:
   uint64_t bytes = 0;
@@ -80,7 +80,7 @@ class CountingResource : public std::pmr::memory_resource {
     ++allocations;
     if (n > uint64_t{1} << 30) throw std::bad_alloc();
     void* const p = std::pmr::new_delete_resource()->allocate(n, align);
-    std::memset(p, 0xAB, n);  // memory is not zero unless somebody sees to it
+    std::memset(p, 0xAB, n);  // memory is not zero by default
     bytes += n;
     return p;
   }
@@ -120,7 +120,7 @@ TEST(SplitBlockFilterMemoryTest, ComesFromTheResourceAndGoesBack) {
       const size_t allocations = resource.allocations;
       SplitBlockBloomFilter moved = std::move(filter);
       half = std::move(moved);
-      filter = half.Clone();  // of the resource: none
+      filter = half.Clone();  // uses no memory of the resource
       filter.Merge(copy);
       filter.Clear();
       EXPECT_EQ(resource.allocations, allocations);
@@ -184,7 +184,7 @@ TEST_P(SplitBlockFilterTest, EstimatesAreThoseOfTheFill) {
   }
 }
 
-// A filter with every bit set knows no number, and says yes to all.
+// A filter with every bit set has no finite estimate, and answers "maybe" to all keys.
 TEST_P(SplitBlockFilterTest, AFullFilterIsInfinitelyFull) {
   SplitBlockBloomFilter filter({.bytes = 32, .backend = &backend()});
   filter.Insert(RandomKeys(2000, /*seed=*/1));

@@ -1,5 +1,5 @@
-// The arithmetic of split blocks, and the portable kernels made of it, which are the oracle of all
-// others: against the specification as tests/core/reference_filter.h has it.
+// The arithmetic of split blocks, and the portable kernels made of it, which are the reference for
+// all others. Compared with the specification in tests/core/reference_filter.h.
 #include "tamis/layout/split_block.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(SplitBlockTest, IndexIsInRangeAndReachesBothEnds) {
     for (const uint64_t hash : kExtremeHashes) EXPECT_LT(sb::BlockIndex(hash, blocks), blocks);
     for (const uint64_t hash : RandomKeys(1000, /*seed=*/blocks)) {
       ASSERT_LT(sb::BlockIndex(hash, blocks), blocks);
-      // The product of 64 bits that the index is the top of, without a wrap.
+      // The index is the top of this 64-bit product, which does not wrap around.
       const auto product = static_cast<unsigned __int128>(hash >> 32) * blocks;
       ASSERT_EQ(sb::BlockIndex(hash, blocks), static_cast<uint64_t>(product >> 32));
     }

@@ -1,5 +1,5 @@
-// Views of blocks in foreign memory say and do, bit for bit, what a filter of these blocks does,
-// wherever the blocks are; what cannot be one is refused.
+// Views of blocks in foreign memory do the same, bit for bit, as a filter of these blocks, at any
+// address. Memory that cannot be a view is refused.
 #include "tamis/filters/split_block_view.h"
 
 #include <gtest/gtest.h>
@@ -32,10 +32,10 @@ static_assert(!std::is_convertible_v<ConstSplitBlockView, SplitBlockView>);
 static_assert(!std::is_constructible_v<SplitBlockView, std::span<const std::byte>>);
 
 constexpr size_t kBlockCounts[] = {1, 2, 3, 1000};
-constexpr size_t kWordsPerLine = 16;  // places of a 4-byte word in 64 bytes
-constexpr size_t kNumKeys = 333;      // steps of every backend, and a rest
+constexpr size_t kWordsPerLine = 16;  // possible places of a 4-byte word in 64 bytes
+constexpr size_t kNumKeys = 333;      // full steps of every backend, and a rest
 
-// Zeroed words right after a page that cannot be accessed.
+// Zeroed words directly after a page that cannot be accessed.
 class WordsAfterGuard {
  public:
   explicit WordsAfterGuard(size_t words)
@@ -61,7 +61,7 @@ class WordsAfterGuard {
   std::byte* map_;
 };
 
-// The same number of keys in every form.
+// The same number of keys in every layout.
 struct Forms {
   explicit Forms(size_t n) : u64(RandomKeys(n, 1)), strings(RandomStrings(n, 2)) {
     offsets.push_back(0);
@@ -98,7 +98,7 @@ struct Forms {
   std::vector<int64_t> large_offsets;
 };
 
-// All outputs of a filter, or view, for the same keys.
+// All outputs of a filter or a view for the same keys.
 struct Answers {
   template <typename Filter>
   Answers(const Filter& filter, Keys keys)
@@ -131,8 +131,8 @@ class SplitBlockViewTest : public BackendTest {
     return SplitBlockBloomFilter({.bytes = 32 * blocks, .hash = hash, .backend = &backend()});
   }
 
-  // Inserts half of the keys of every form through a view of `memory`, which is zero, and asks for
-  // all of them.
+  // Inserts half of the keys of every layout through a view of `memory`, which must be zero, and
+  // queries all of them.
   void ExpectTheFilter(std::span<std::byte> memory, const HashSpec& hash) const {
     for (const auto& [name, keys] : forms_.All()) {
       SCOPED_TRACE(name);
@@ -205,7 +205,7 @@ TEST_P(SplitBlockViewTest, NothingBeforeTheBlocksIsAccessed) {
   }
 }
 
-// Of a size for which kernels prefetch otherwise, and a filter would order many keys.
+// At this size kernels prefetch in another way, and a filter would order many keys.
 TEST_P(SplitBlockViewTest, LargeBlocksAreTheFilterToo) {
   constexpr size_t kBlocks = (size_t{64} << 20) / 32 + 1;
   const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
@@ -313,7 +313,7 @@ TEST_P(SplitBlockViewTest, BlocksQueryable_Insert_IsInsertOfTheView) {
   EXPECT_EQ(words, other_words);
 }
 
-// A page of a Parquet file: the bytes of another writer, at an odd place.
+// A page of a Parquet file: the bytes of another writer, at an odd address.
 TEST_P(SplitBlockViewTest, ParquetBlocksAnswerForTheirKeys) {
   const Bytes file = ReadBytes(GoldenPath("split_block_v1_parquet"));
   const std::vector<std::string_view> keys = {"hello", "parquet", "bloom", "filter"};
@@ -381,7 +381,7 @@ TEST(SplitBlockViewMakingTest, WithoutABackendItIsTheDefaultOne) {
   EXPECT_EQ(&ConstSplitBlockView(memory, {}, &portable).backend(), &portable);
 }
 
-// Whoever keeps no count pays for none, and copies of a view count together.
+// A view without a count does not pay for one, and copies of a view share their count.
 TEST(SplitBlockViewMakingTest, CountsAreOptional) {
   alignas(32) std::byte memory[32] = {};
   const SplitBlockView uncounted{memory};

@@ -1,4 +1,4 @@
-// The memory of filters: alignment, zeroes, where it comes from, and refusals before it is taken.
+// The memory of filters: alignment, zeros, its source, and refusals before memory is taken.
 #include "tamis/detail/storage.h"
 
 #include <gtest/gtest.h>
@@ -24,12 +24,12 @@ using detail::Storage;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// A resource that counts, and fills what it hands out with junk.
+// A resource that counts, and fills the memory that it gives out with junk.
 class CountingResource : public std::pmr::memory_resource {
  public:
-  uint64_t bytes = 0;      // now handed out
-  size_t allocations = 0;  // ever
-  size_t alignment = 0;    // last asked for
+  uint64_t bytes = 0;      // currently given out
+  size_t allocations = 0;  // in total
+  size_t alignment = 0;    // of the last request
 
  private:
   void* do_allocate(size_t n, size_t align) override {
@@ -52,7 +52,8 @@ bool AllZero(const Storage& storage) {
                      [](std::byte b) { return b == std::byte{0}; });
 }
 
-// The flags that the kernel keeps for the mapping that `address` is in; "" where it does not tell.
+// Returns the flags that the kernel keeps for the mapping of `address`, or "" if it does not report
+// them.
 std::string VmFlags(const void* address) {
   std::ifstream in("/proc/self/smaps");
   bool inside = false;
@@ -123,7 +124,7 @@ TEST(StorageTest, MovesWithoutMovingTheBytes) {
     Storage c = Storage::Allocate(200, {.resource = &resource});
     c = std::move(b);
     EXPECT_EQ(c.data(), data);
-    EXPECT_EQ(resource.bytes, 100u);  // what c held before has been given back
+    EXPECT_EQ(resource.bytes, 100u);  // the earlier memory of c has been freed
 
     Storage& self = c;
     c = std::move(self);
@@ -145,7 +146,7 @@ TEST(StorageTest, FromMappingIsReadOnlyAndUnmaps) {
   EXPECT_NE(msync(map, 2 * page, MS_ASYNC), 0);  // ENOMEM: no longer mapped
 }
 
-// Sizes that a machine cannot have are refused without asking the system or the resource.
+// Sizes that no machine can have are refused without a request to the system or the resource.
 TEST(StorageTest, RefusesMoreThanThereIs) {
   CountingResource resource;
   const uint64_t memory = PhysicalMemory();
@@ -177,7 +178,7 @@ TEST(StorageTest, AsksForHugePagesFrom4MiB) {
     return VmFlags(storage.data() + at);
   };
   const std::string huge = flags(8 * kMiB, {}, 0);
-  // A kernel without huge pages, or an emulator, has no such flag for anybody.
+  // A kernel without huge pages, or an emulator, never has this flag.
   if (huge.find(" hg ") == std::string::npos) {
     void* const map = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const bool supported =
@@ -188,7 +189,7 @@ TEST(StorageTest, AsksForHugePagesFrom4MiB) {
   EXPECT_NE(huge.find(" hg "), std::string::npos) << huge;
   EXPECT_NE(flags(8 * kMiB, {.huge_pages = false}, 0).find(" nh "), std::string::npos);
 
-  // Fresh memory for a resource: what malloc hands out may have been advised before.
+  // Uses fresh memory for a resource, because memory from malloc may have been advised before.
   for (const bool wanted : {true, false}) {
     void* const map =
         mmap(nullptr, 9 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -36,7 +36,7 @@ TYPED_TEST(StrCatNumberTest, IsWrittenAsByToString) {
                                          static_cast<uint64_t>(int64_t{step})));
     }
   }
-  // On both sides of each change of the number of digits.
+  // Tests numbers on both sides of each change of the number of digits.
   for (uint64_t power = 1; power <= uint64_t{Limits::max()} / 10; power *= 10) {
     for (const uint64_t number : {10 * power - 1, 10 * power}) {
       expect_same(static_cast<TypeParam>(number));

@@ -1,4 +1,4 @@
-// The pool of threads: every task once, all threads at work, no two of the same number.
+// The thread pool: it runs every task once, all threads work, and no two have the same number.
 #include "core/src/engine/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ TEST(ThreadPoolTest, EveryTaskRunsOnceAndIsSeenByTheCaller) {
   detail::ThreadPool pool;
   for (const size_t tasks : {0, 1, 2, 7, 8, 9, 1000}) {
     for (const unsigned threads : {1, 2, 3, 8, 4, 1}) {  // up and down: workers are kept
-      std::vector<int> runs(tasks);  // not atomic: what tasks wrote must be visible afterwards
+      std::vector<int> runs(tasks);  // not atomic: the writes of tasks must be visible afterwards
       pool.ParallelFor(tasks, threads, [&](size_t i, unsigned thread) noexcept {
         EXPECT_LT(thread, threads);
         ++runs[i];
@@ -29,7 +29,7 @@ TEST(ThreadPoolTest, EveryTaskRunsOnceAndIsSeenByTheCaller) {
 TEST(ThreadPoolTest, AllThreadsWorkAtTheSameTime) {
   detail::ThreadPool pool;
   for (const unsigned threads : {2, 5, 8}) {
-    // Nobody leaves before all have come; the limit of time is for a pool that is broken.
+    // No thread leaves before all have arrived; the time limit is for a pool that is broken.
     std::atomic<unsigned> arrived{0};
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     pool.ParallelFor(threads, threads, [&](size_t, unsigned) noexcept {
@@ -80,8 +80,7 @@ TEST(ThreadPoolTest, CallsFromSeveralThreadsRunSideBySide) {
   EXPECT_EQ(sums, std::vector<size_t>(kCallers, 50 * 8555));
 }
 
-// A call that has all threads lets one that comes later have them, but for its caller: between two
-// tasks.
+// A call that has all threads leaves them to a later call between two tasks, except for its caller.
 TEST(ThreadPoolTest, ASmallCallDoesNotWaitForALargeOne) {
   constexpr unsigned kThreads = 4;
   detail::ThreadPool pool;
@@ -97,7 +96,7 @@ TEST(ThreadPoolTest, ASmallCallDoesNotWaitForALargeOne) {
   });
   while (at_work < kThreads && in_time()) std::this_thread::yield();
   for (int call = 0; call < 20; ++call) {
-    // Nobody leaves before so many have come.
+    // No thread leaves before this many have arrived.
     constexpr unsigned kLeft = kThreads - 1;
     std::atomic<unsigned> arrived{0};
     pool.ParallelFor(kLeft, kThreads, [&](size_t, unsigned) noexcept {

@@ -1,4 +1,4 @@
-// Times are the same keys in every unit.
+// The same times are the same keys in every unit.
 #include "tamis/time_keys.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<uint64_t> HashesOf(const Keys& keys, const HashSpec& hash) {
   return hashes;
 }
 
-// Follows FORMAT.md.
+// Returns the hash by core/FORMAT.md.
 uint64_t ExpectedHash(Nanos nanos, const HashSpec& hash) {
   char bytes[sizeof(nanos)];
   std::memcpy(bytes, &nanos, sizeof(nanos));

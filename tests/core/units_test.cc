@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers in readable form.
 #include "tamis/units.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The window, against an exact model of what came last.
+// Compares the window with an exact model of the last keys.
 #include "tamis/engine/windowed_filter.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@
 
 namespace tamis::windowed_filter_test {
 
-// Of a false positive among the keys of a test. Classic filters of a few words, for a few keys, err
-// more often than the formula says.
+// A rate at which the keys of a test have no false positive. Classic filters of a few words, for a
+// few keys, have more of them than the formula gives.
 constexpr double kHardlyEver = 1e-9;
 template <typename F>
 constexpr size_t kErrors = std::is_same_v<F, BloomFilter> ? 5 : 0;
@@ -35,7 +35,7 @@ class WindowedFilterTest : public testing::Test {
 using Plain = testing::Types<SplitBlockBloomFilter, BloomFilter>;
 TYPED_TEST_SUITE(WindowedFilterTest, Plain);
 
-// Keys that come again soon, late or never.
+// Returns keys that repeat soon, late or never.
 template <typename Make>
 auto Stream(size_t n, uint64_t window, uint64_t seed, const Make& make) {
   Random random(seed);
@@ -48,14 +48,14 @@ auto Stream(size_t n, uint64_t window, uint64_t seed, const Make& make) {
   return keys;
 }
 
-// When each key came last.
+// Records when each key came last.
 template <typename Key>
 class Model {
  public:
   explicit Model(uint64_t window) : window_(window) {}
 
   bool CameBefore(const Key& key) const { return last_.contains(key); }
-  // Whether it is among the last `window` keys.
+  // Returns whether the key is among the last `window` keys.
   bool Keeps(const Key& key) const {
     const auto found = last_.find(key);
     return found != last_.end() && now_ - found->second <= window_;
@@ -108,7 +108,7 @@ void ExpectKeepsTheLast(const WindowOptions& options, const std::vector<Key>& ke
   for (size_t i = 0; i < filter.filters().size(); ++i) {
     EXPECT_TRUE(Contents(filter.filters()[i]) == Contents(one_by_one.filters()[i])) << i;
   }
-  // All in one call, and in bulk without asking.
+  // All keys in one call, and in bulk without reporting new ones.
   std::vector<uint64_t> words(BitmapWords(keys.size())), want(words);
   filter.Contains(keys, Bitmap(want));
   WindowedFilter<F> at_once(options), told_nothing(options);
@@ -176,7 +176,7 @@ TYPED_TEST(WindowedFilterTest, OlderKeysAreForgotten) {
   }
 }
 
-// However often a key comes again, the others stay.
+// However often a key repeats, the others stay.
 TYPED_TEST(WindowedFilterTest, RepeatsTakeNoRoom) {
   typename TestFixture::Window filter({.window = 30, .fpr = kHardlyEver});
   for (uint64_t key = 0; key < 20; ++key) filter.Insert(key);
@@ -193,7 +193,7 @@ TYPED_TEST(WindowedFilterTest, TheRateIsThePromisedOne) {
     EXPECT_EQ(filter.bytes(),
               filters * FilterBytes(TypeParam::kKind, filter.max_keys() / filters, p));
     EXPECT_EQ(filter.expected_fpr(), 0);
-    // All filters full but for one key.
+    // All filters are full except for one key.
     const std::vector<uint64_t> keys = RandomKeys(filter.max_keys() + 100, filters);
     filter.Insert(Keys(keys).Slice(0, filter.max_keys() - 1));
     EXPECT_LE(filter.expected_fpr(), kFpr * (1 + 1e-9));
@@ -222,7 +222,7 @@ TYPED_TEST(WindowedFilterTest, NullsAreNoKeys) {
   EXPECT_EQ(filter.Contains(some, Bitmap(words)), some.CountValid());
 }
 
-// More keys than are hashed at a time, one in eight a null, with and without an engine.
+// More keys than are hashed at a time, one in eight of them null, with and without an engine.
 TYPED_TEST(WindowedFilterTest, NullsDoNotShiftWhatIsReported) {
   constexpr size_t kKeys = 200'000;
   const Engine engine({.threads = 3});
@@ -262,7 +262,7 @@ TYPED_TEST(WindowedFilterTest, NullsDoNotShiftWhatIsReported) {
   }
 }
 
-// A window that cannot erase says so at run time.
+// A window that cannot erase reports this at run time.
 TYPED_TEST(WindowedFilterTest, EraseOfAChangeableIsUnsupported) {
   typename TestFixture::Window filter({.window = 5});
   ExpectError([&] { Erase(filter, {}); }, ErrorCode::kUnsupported, "cannot be erased");
@@ -299,7 +299,7 @@ TYPED_TEST(WindowedFilterTest, AnOutputThatIsTooSmallChangesNothing) {
   EXPECT_EQ(filter.expected_fpr(), 0);
 }
 
-// Where the formulas of large filters are too kind.
+// Here the formulas of large filters give too low a rate.
 TYPED_TEST(WindowedFilterTest, SmallWindowsKeepTheRate) {
   constexpr double kFpr = 1e-5;
   const std::vector<uint64_t> keys = RandomKeys(1'000'000, 5);

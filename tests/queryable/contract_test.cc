@@ -23,7 +23,7 @@
 
 namespace tamis::queryable_contract_test {
 
-// All outputs of a call, by itself and by an Engine.
+// All outputs of a call, made directly and by an Engine.
 struct Answers {
   std::vector<uint64_t> bits;
   std::vector<uint8_t> bytes;
@@ -34,7 +34,7 @@ struct Answers {
   friend bool operator==(const Answers&, const Answers&) = default;
 };
 
-// call(ask) is ask(), or expects that it throws.
+// call(ask) must return ask(), or expect that it throws.
 template <typename Asked, typename Call>
 Answers Ask(const Asked& asked, const Keys& keys, const Call& call) {
   Answers answers;

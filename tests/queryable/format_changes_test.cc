@@ -83,7 +83,7 @@ std::vector<FormatHolder> MakeFormatHolders() {
   return holders;
 }
 
-// What became of the keys of a call.
+// The results for the keys of a call.
 struct Result {
   size_t done = 0;
   std::vector<uint64_t> rejected_indices;  // of kInsert and kErase
@@ -131,7 +131,7 @@ Result InBulk(FormatFilter& filter, Change change, const Keys& keys) {
   return result;
 }
 
-// The same with as few outputs as possible.
+// Does the same with as few outputs as possible.
 size_t InBulkWithoutOutputs(FormatFilter& filter, Change change, const Keys& keys) {
   std::vector<uint64_t> fresh(BitmapWords(keys.size()));
   return change == Change::kInsert  ? filter.Insert(keys)

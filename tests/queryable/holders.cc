@@ -25,7 +25,7 @@
 namespace tamis {
 namespace {
 
-// A filter in an AnyFilter, asked through the base class.
+// A filter in an AnyFilter, queried through the base class.
 class OfAnyFilter final : public Queryable {
  public:
   explicit OfAnyFilter(AnyFilter filter) : filter_(std::move(filter)) {}

@@ -1,4 +1,5 @@
-// Everything that answers keys, as Queryables, and one of the tests' own.
+// Everything that answers queries for keys, as Queryables, and one that the tests define
+// themselves.
 #ifndef TAMIS_TESTS_QUERYABLE_HOLDERS_H_
 #define TAMIS_TESTS_QUERYABLE_HOLDERS_H_
 
@@ -14,7 +15,7 @@
 
 namespace tamis {
 
-// A Queryable that the tests ask, with some integers in it.
+// A Queryable for tests, with some integers in it.
 struct Holder {
   std::string name;
   std::function<std::unique_ptr<Queryable>(const std::vector<uint64_t>& keys)> make;
@@ -22,10 +23,11 @@ struct Holder {
 
 inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.name; }
 
-// One for each kind of filter, for views, concurrent filters, windows, formats, and EvenNumbers.
+// Returns one holder for each filter kind, for views, concurrent filters, windows, formats, and
+// EvenNumbers.
 const std::vector<Holder>& Holders();
 
-// Answers for even integers "maybe" and for others "no", slowly and without a filter. Takes no
+// Answers "maybe" for even integers and "no" for others, slowly and without a filter. Takes no
 // strings. Counts queries, and fails for chosen keys.
 class EvenNumbers final : public Queryable {
  public:

@@ -1,6 +1,6 @@
-// A child of fork while another thread makes the first engine of the process: whatever that thread
-// was in the middle of, the child does not wait for it. A program of its own, as it stops that
-// thread at each allocation in turn, and as the first call is only the first once.
+// A child of fork while another thread makes the first engine of the process: the child does not
+// wait for that thread, wherever it was. This is a separate program, because it stops that thread
+// at each allocation in turn, and because the first call happens only once in a process.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 namespace {
 
-// Of this thread, before the one at which it stops; 0: it does not.
+// The allocations of this thread before the one at which it stops; 0: it does not stop.
 thread_local int allocations_left = 0;
 std::binary_semaphore stopped(0);
 std::binary_semaphore goes_on(0);
@@ -34,7 +34,8 @@ void* Allocate(size_t bytes, size_t alignment) {
 
 }  // namespace
 
-// All other forms of new and delete call one of these. Inlined, g++ 12 takes free for a mismatch.
+// All other forms of new and delete call one of these. If they are inlined, g++ 12 takes free for a
+// mismatch.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   return Allocate(bytes, alignof(std::max_align_t));
 }
@@ -57,7 +58,8 @@ bool UsesAll() {
   return engine.Count(filter, keys) == keys.size() && !FilterKinds().empty();
 }
 
-// What `child` returns in a child, or 1000 plus the signal that ended it; it has 10 seconds.
+// Returns the result of `child` in a child, or 1000 plus the signal that ended it. The child has 10
+// seconds.
 template <typename Child>
 int InChild(const Child& child) {
   const pid_t pid = fork();
@@ -72,8 +74,8 @@ int InChild(const Child& child) {
 
 constexpr int kNoSuchAllocation = 100;
 
-// In a process that has not used the library: what becomes of a child that is forked while a thread
-// stops at its n-th allocation.
+// In a process that has not used the library: forks a child while a thread stops at its n-th
+// allocation, and returns the result of the child.
 int ForkAtAllocation(int n) {
   bool ended = false;
   std::thread first([&] {

@@ -1,5 +1,6 @@
-// Filter banks in a process that has no memory for a change: a change that fails leaves a bank that
-// can be asked, with all that was in it. And how much a bank takes that only says it is large.
+// Filter banks in a process that has no memory for a change: a failed change leaves a bank that
+// answers queries for all its members. Also tests how much memory a bank takes that only claims to
+// be large.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace tamis::bank_test {
 
 using Filters = std::map<std::string, SplitBlockBloomFilter>;
 
-// Names that no std::string has within itself.
+// Returns a name that is too long for the inline buffer of std::string.
 std::string NameOf(int i) { return "a member whose name takes memory " + std::to_string(i); }
 
 SplitBlockBloomFilter FilterOf(uint64_t num_blocks, int i) {
@@ -33,7 +34,7 @@ SplitBlockBloomFilter FilterOf(uint64_t num_blocks, int i) {
   return filter;
 }
 
-// Members [first, end), of 1 to `sizes` blocks.
+// Makes members [first, end), of 1 to `sizes` blocks.
 Filters SomeFilters(int first, int end, int sizes) {
   Filters filters;
   for (int i = first; i < end; ++i) {
@@ -46,8 +47,8 @@ void AddAll(const Filters& filters, FilterBank& bank) {
   for (const auto& [name, filter] : filters) bank.Add(name, filter);
 }
 
-// All of `there`, and maybe some of `added`, each once, with the bits and the answers of its
-// filter.
+// Expects all members in `there`, and possibly some of `added`, each once, with the bits and the
+// answers of its filter.
 void ExpectHas(const FilterBank& bank, const Filters& there, const Filters& added) {
   const std::vector<BankMember> members = bank.members();
   ASSERT_EQ(members.size(), bank.num_members());
@@ -74,8 +75,8 @@ void ExpectHas(const FilterBank& bank, const Filters& there, const Filters& adde
   }
 }
 
-// Makes a bank and changes it, once for each allocation of the change that can fail, up to some,
-// from where only some are tried. Returns how many did.
+// Makes a bank and changes it, once for each allocation of the change that can fail. Beyond a
+// limit, only some allocations are tried. Returns how many failed.
 int FailuresOf(const std::function<FilterBank()>& make,
                const std::function<void(FilterBank&)>& change, const Filters& there,
                const Filters& added) {
@@ -154,7 +155,7 @@ TEST(BankWithoutMemoryTest, CompactingThatFailsLosesNothing) {
   EXPECT_GT(FailuresOf(make, [](FilterBank& bank) { bank.Compact(); }, there, {}), 20);
 }
 
-// A group without members has 144 bytes in the tables of a file, and its rows need not be there.
+// A group without members takes 144 bytes in the tables of a file, and its rows need not exist.
 TEST(BankWithoutMemoryTest, GroupsTakeMemoryForTheirMembers) {
   constexpr uint64_t kGroups = 2000;
   detail::BankFile file;

@@ -36,8 +36,9 @@ void* Allocate(size_t bytes, size_t alignment) {
 
 using tamis::Allocate;
 
-// All other forms of new and delete call one of these, but those that sanitizers have of their own,
-// hence the two that do not throw. Inlined, g++ 12 takes free for a mismatch.
+// All other forms of new and delete call one of these, except for those that sanitizers define
+// themselves. So the two that do not throw are here as well. If they are inlined, g++ 12 takes free
+// for a mismatch.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   return Allocate(bytes, alignof(std::max_align_t));
 }

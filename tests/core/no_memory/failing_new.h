@@ -1,4 +1,4 @@
-// The `new` of the programs of this folder, which fails when it is told to.
+// The `new` of the programs in this folder, which fails on request.
 #ifndef TAMIS_TESTS_CORE_NO_MEMORY_FAILING_NEW_H_
 #define TAMIS_TESTS_CORE_NO_MEMORY_FAILING_NEW_H_
 
@@ -6,11 +6,11 @@
 
 namespace tamis {
 
-// Of this thread, before the first one that fails; below 0: none does.
+// The allocations of this thread before the first one that fails; below 0: none fails.
 extern thread_local int allocations_left;
 extern thread_local bool later_ones_fail;
 extern thread_local int failures;
-extern thread_local size_t allocated_bytes;  // of all, whatever was given back
+extern thread_local size_t allocated_bytes;  // the sum of all allocations, freed or not
 
 }  // namespace tamis
 

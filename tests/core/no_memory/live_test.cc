@@ -1,5 +1,5 @@
-// Live filters in a process that has no memory for a change: the old filter serves on, and nothing
-// that was handed over is lost.
+// Live filters in a process that has no memory for a change: the old filter stays in use, and no
+// data handed over is lost.
 #include "tamis/live/live.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 
 namespace tamis::live_test {
 
-// Of an act that is given up with std::bad_alloc: calls `act` once for each of its allocations,
-// which then fails, and those after it if `later`, and `check` after each of these.
+// For an act that ends with std::bad_alloc: calls `act` once for each of its allocations, which
+// then fails, and so do the later ones if `later`. Calls `check` after each call.
 template <typename Prepare, typename Act, typename Check>
 void ForEachAllocation(bool later, const Prepare& prepare, const Act& act, const Check& check) {
   for (int n = 0;; ++n) {
@@ -45,7 +45,8 @@ void ForEachAllocation(bool later, const Prepare& prepare, const Act& act, const
 
 const std::vector<uint64_t> kKeys = RandomKeys(1000, /*seed=*/1);
 
-// The task of a thread that cannot be started told its future so, for which there was no memory.
+// The task of a thread that cannot be started reported this through its future, for which there was
+// no memory.
 TEST(LiveWithoutMemoryTest, ARebuildThatCannotBeStartedIsNone) {
   using Filter = SplitBlockBloomFilter;
   for (const bool later : {false, true}) {

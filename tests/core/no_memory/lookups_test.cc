@@ -1,5 +1,5 @@
-// Lookups that are ordered by region, in a process that has no memory for them: they are answered
-// one after the other, or refused with nothing written. And how much they take.
+// Lookups ordered by region, in a process that has no memory for them: they are answered one after
+// the other, or refused with nothing written. Also tests how much memory they take.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,15 +27,15 @@ class LookupsWithoutMemoryTest : public testing::Test {
     rows_ = rows;
   }
 
-  // Calls ask(engine) once for each allocation of it, which then fails, and those after it if
-  // `later`; it returns what it found. Returns how many of the calls threw, which have to leave the
-  // output alone, as untouched() says.
+  // Calls ask(engine) once for each of its allocations, which then fails, and so do the later ones
+  // if `later`. `ask` must return the number of keys found. Returns how many calls threw; these
+  // must leave the output alone, as untouched() checks.
   int ThrownBy(const std::function<size_t(const Engine&)>& ask,
                const std::function<bool()>& untouched, bool later) {
     int thrown = 0;
     for (int n = 0;; ++n) {
       EXPECT_LT(n, 1000);
-      // Its threads are started by the call.
+      // The call starts its threads.
       const Engine engine({.pin = CallRoute{.threads = 3, .partitioned = true}});
       std::optional<size_t> found;
       failures = 0;
@@ -61,7 +61,7 @@ class LookupsWithoutMemoryTest : public testing::Test {
 
   const std::vector<uint64_t> keys_ = RandomKeys(kKeys, /*seed=*/1);
   SplitBlockBloomFilter filter_{{.bytes = uint64_t{3} << 20}};
-  std::vector<uint64_t> rows_;  // of the keys that are in
+  std::vector<uint64_t> rows_;  // the rows of present keys
 };
 
 TEST_F(LookupsWithoutMemoryTest, BitsAndCountsAreThoseOfDirectLookups) {
@@ -93,10 +93,10 @@ TEST_F(LookupsWithoutMemoryTest, IndicesAreThoseOfDirectLookupsOrRefused) {
     return std::all_of(rows.begin(), rows.end(), [](uint64_t row) { return row == kJunk; });
   };
   EXPECT_EQ(ThrownBy(select, untouched, false), 0);
-  EXPECT_GT(ThrownBy(select, untouched, true), 0);  // it has to note what each slice found
+  EXPECT_GT(ThrownBy(select, untouched, true), 0);  // it has to store what each slice found
 }
 
-// As engine.h has it, for one thread.
+// The memory that engine.h documents for one thread.
 TEST_F(LookupsWithoutMemoryTest, OrderedOnesTakeWhatIsDocumented) {
   const auto bytes_of = [&](bool ordered) {
     const Engine engine({.pin = CallRoute{.threads = 1, .partitioned = ordered}});

@@ -1,4 +1,5 @@
-// Views and refused keys allocate nothing: a program of its own, which counts all allocations.
+// Views and refused keys allocate nothing. This is a separate program, which counts all
+// allocations.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,7 +32,8 @@ void* Allocate(size_t bytes, size_t alignment) {
 
 }  // namespace
 
-// All other forms of new and delete call one of these. Inlined, g++ 12 takes free for a mismatch.
+// All other forms of new and delete call one of these. If they are inlined, g++ 12 takes free for a
+// mismatch.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   return Allocate(bytes, alignof(std::max_align_t));
 }
@@ -89,7 +91,7 @@ TEST(ViewAllocationsTest, ThereAreNone) {
   UseAView(blocks, nullptr);
 }
 
-// A limit that refused a key is not looked at for the next ones.
+// A limit that has refused a key is not checked again for the next ones.
 template <typename F>
 class ScalableAllocationsTest : public testing::Test {};
 using Layers = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<16>>;
@@ -98,7 +100,7 @@ TYPED_TEST_SUITE(ScalableAllocationsTest, Layers);
 TYPED_TEST(ScalableAllocationsTest, Insert_AtTheLimit_AllocatesNothing) {
   const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
   ScalableFilter<TypeParam> filter({.initial_capacity = 100, .max_bytes = 20'000});
-  // Until it is full, then until it has been full once more.
+  // Until the filter is full, then until it is full again.
   for (const bool again : {false, true}) {
     SCOPED_TRACE(again);
     size_t next = 0, refused = 0;

@@ -1,5 +1,6 @@
-// Files of one program that are compiled for different processors: each says one key at a time what
-// bulk functions say, and none runs code of another, whatever the order in which they are linked.
+// Files of one program that are compiled for different processors: functions for one key give the
+// same answers in each as bulk functions, and no file runs code of another one, in any order of
+// linking.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ struct NamedUnit {
 
 void PrintTo(const NamedUnit& unit, std::ostream* out) { *out << unit.name; }
 
-// Not a constant: before a pointer of a unit is read, the processor must be known to run it.
+// Not a constant: the processor must be known to run a unit before its pointers are read.
 std::vector<NamedUnit> Units() {
   std::vector<NamedUnit> units = {{"plain", &kPlain, true}};
 #if defined(__x86_64__)
@@ -51,8 +52,8 @@ class OneKeyTest : public testing::TestWithParam<NamedUnit> {
 
   const Unit& unit() const { return *GetParam().unit; }
 
-  // Through the functions of the unit, every third key into `changed`, which is empty, and all from
-  // `asked`, which is the same.
+  // Through the functions of the unit: inserts every third key into `changed`, which is empty, and
+  // queries all keys in `asked`, which is the same filter.
   template <typename Asked, typename Changed>
   void ExpectBulk(const Calls<Asked, Changed>& calls, const Asked& asked, Changed& changed,
                   std::span<const std::byte> blocks, const FilterOptions& options) const {
@@ -126,7 +127,7 @@ TEST_P(OneKeyTest, PointersToFunctionsAreToThoseOfTheUnit) {
 INSTANTIATE_TEST_SUITE_P(Units, OneKeyTest, testing::ValuesIn(Units()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// For a processor without AVX2 the library has kernels, too, and takes no others.
+// The library also has kernels for a processor without AVX2, and uses no others there.
 TEST(LibraryTest, RunsOnThisProcessor) {
 #if defined(__x86_64__)
   EXPECT_EQ(

@@ -1,4 +1,4 @@
-// TAMIS_UNIT is the name of the Unit that this is compiled as.
+// TAMIS_UNIT is the name of the Unit that this file is compiled as.
 #include "tests/core/one_key/unit.h"
 
 namespace tamis::one_key {

@@ -1,5 +1,5 @@
-// A user's file that asks and changes one key at a time, as main files of these tests see it:
-// unit.cc is compiled for several processors.
+// A file of a user that queries and changes one key at a time, as the main files of these tests see
+// it: unit.cc is compiled for several processors.
 #ifndef TAMIS_TESTS_CORE_ONE_KEY_UNIT_H_
 #define TAMIS_TESTS_CORE_ONE_KEY_UNIT_H_
 
@@ -31,7 +31,7 @@ struct Unit {
   SplitBlockView (*make_view)(std::span<std::byte> blocks, const HashSpec& hash,
                               const Backend& backend);
 
-  // The functions themselves, of which a unit whose pointers are taken holds a copy.
+  // Pointers to the functions themselves: a unit whose pointers are taken contains copies of these.
   bool (ConstSplitBlockView::*contains_hash)(uint64_t) const noexcept;
   void (SplitBlockView::*insert_hash)(uint64_t) const noexcept;
   uint64_t (*hash)(uint64_t, HashSpec);
