@@ -1,4 +1,4 @@
-// The figures of a calibration by name, and what may be wrong with them.
+// The figures of a calibration by name, and their checks.
 #ifndef TAMIS_CORE_SRC_ENGINE_CALIBRATION_CALIBRATION_FIELDS_H_
 #define TAMIS_CORE_SRC_ENGINE_CALIBRATION_CALIBRATION_FIELDS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tamis::detail {
 
-inline constexpr uint64_t kMaxFilterBytes = uint64_t{1} << 53;  // to which a double counts exactly
+inline constexpr uint64_t kMaxFilterBytes = uint64_t{1} << 53;  // doubles are exact up to here
 
 template <typename Owner>
 struct Figure {
@@ -33,8 +33,8 @@ inline constexpr Figure<Calibration::Point> kCostFigures[] = {
     {"partitioned_insert_ns", &Calibration::Point::partitioned_insert_ns, 1e6, false},
 };
 
-// What is wrong with the figures of the machine, or with the last of the points in view of those
-// before it. Empty if nothing is.
+// Return what is wrong with the figures of the machine, or with the last point after the earlier
+// ones. Empty if nothing is wrong.
 std::string MachineProblem(const Calibration& calibration);
 std::string PointProblem(std::span<const Calibration::Point> points);
 

@@ -30,16 +30,16 @@ namespace fs = std::filesystem;
 
 using detail::Json;
 
-constexpr int kVersion = 3;  // 1 had no kinds of filters, 2 nothing of a GPU
+constexpr int kVersion = 3;  // version 1 had no filter kinds, 2 had no GPU
 constexpr const char* kVersionName = "tamis_calibration";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
-// So that no file can exhaust the stack, the memory, or the patience of those who look for repeated
-// names.
+// Limits, so that a file cannot exhaust the stack or the memory, or make the search for repeated
+// names slow.
 constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxValues = size_t{1} << 17;  // valid files of 1 MiB have fewer
 constexpr size_t kMaxMembers = 64;
 
-// O_NONBLOCK, which regular files ignore: opening a named pipe would wait for somebody to write.
+// Opens with O_NONBLOCK, which regular files ignore: opening a named pipe would wait for a writer.
 std::string ReadWholeFile(const fs::path& path) {
   const detail::Descriptor file(
       detail::Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
@@ -67,7 +67,7 @@ std::string ReadWholeFile(const fs::path& path) {
   return text;
 }
 
-// A value of a file, and the offset at which it begins.
+// A value in a file, with the offset at which it begins.
 struct Value {
   enum class Kind : uint8_t { kObject, kArray, kString, kNumber };
 
@@ -76,7 +76,7 @@ struct Value {
   double number = 0;  // finite
   std::string string;
   std::vector<Value> children;  // the elements of an array, the members of an object
-  std::string name;             // of this member of an object, which no other one has
+  std::string name;             // of this member of an object; no other member has it
 };
 
 const char* KindName(Value::Kind kind) {
@@ -84,7 +84,7 @@ const char* KindName(Value::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// Makes a Value of what the parser finds in a text.
+// Makes a Value from the events of the parser.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(const fs::path& path, std::string_view text) : path_(path), text_(text) {}
@@ -98,7 +98,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool null() override { Fail(Token(), "null, which no field may be"); }
   bool boolean(bool) override { Fail(Token(), "true or false, which no field may be"); }
-  bool binary(binary_t&) override { Fail(Token(), "binary"); }  // in no text
+  bool binary(binary_t&) override { Fail(Token(), "binary"); }  // never in a text
   bool number_integer(int64_t number) override { return AddNumber(static_cast<double>(number)); }
   bool number_unsigned(uint64_t number) override { return AddNumber(static_cast<double>(number)); }
   bool number_float(double number, const std::string&) override { return AddNumber(number); }
@@ -125,7 +125,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(size_t read, const std::string&, const Json::exception& error) override {
-    // What follows is part of the text, of any length and in any bytes.
+    // The rest of the message contains a part of the text, of any length and with any bytes.
     const std::string_view problem = error.what();
     constexpr size_t kMost = 200;
     Fail(std::min(read - 1, text_.size()),
@@ -137,8 +137,8 @@ class Builder final : public nlohmann::json_sax<Json> {
     detail::ThrowFormatError(path_, ErrorCode::kCorrupt, "JSON", offset, problem);
   }
 
-  // Goes past the next token and returns its offset, which the parser, having read it, does not
-  // tell.
+  // Moves past the next token, and returns its offset. The parser has read the token, but does not
+  // report its offset.
   uint64_t Token() {
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (at_ == 0 && text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
@@ -187,7 +187,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::string_view text_;
   size_t at_ = 0;  // the end of the last token that was added
   size_t num_values_ = 0;
-  std::string name_;  // of the value to come
+  std::string name_;  // the name of the value to come
   Value root_;
   std::vector<Value*> open_;  // objects and arrays that have not ended, the innermost last
 };
@@ -200,7 +200,7 @@ class Reader {
     const std::string text = ReadWholeFile(path_);
     const Value root = Builder(path_, text).Build();
     RequireKind(root, Value::Kind::kObject, "the file");
-    // Before all others: a file of another version has other fields.
+    // Checked before all others, because a file of another version has other fields.
     const Value& version = Member(root, kVersionName, Value::Kind::kNumber);
     if (version.number != kVersion) {
       Fail(version, kVersionName,
@@ -248,7 +248,7 @@ class Reader {
     Fail(object, name, "is missing");
   }
 
-  // Called when all members that there should be have been found: then others are too many.
+  // Called when all required members have been found. Any others are too many.
   void RequireCount(const Value& object, size_t count) const {
     if (object.children.size() != count) {
       Fail(object, "names",

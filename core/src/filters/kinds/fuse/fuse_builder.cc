@@ -27,7 +27,7 @@ void ForEachTask(Workers& workers, size_t tasks, const Task& task) {
     if (out_of_memory.load(std::memory_order_relaxed)) return;
     try {
       task(i, thread);
-    } catch (...) {  // of HashLists and vectors
+    } catch (...) {  // thrown by HashLists and vectors
       out_of_memory.store(true, std::memory_order_relaxed);
     }
   });
@@ -53,7 +53,7 @@ void FuseBuilder::SplitLists() {
 void FuseBuilder::Add(const Keys& keys) {
   const uint64_t with_these = keys_ + keys.CountValid();
   CheckFuseKeys(with_these);
-  // Not for every call, which may bring one key.
+  // Not checked in every call, which may bring only one key.
   if (with_these / kKeysPerCheck != keys_ / kKeysPerCheck) {
     Storage::RequireFits(with_these * sizeof(uint64_t));
   }
@@ -91,11 +91,11 @@ uint64_t* FuseBuilder::CopyFrom(size_t begin, size_t end, uint64_t* out) const n
   return out;
 }
 
-// A shard is some neighbouring lists, or a list is some neighbouring shards.
+// A shard is several neighbouring lists, or a list is several neighbouring shards.
 template <typename Visit>
 void FuseBuilder::ForEachShard(uint32_t log_shards, const Visit& visit) const {
   const uint32_t log_groups = std::min(log_lists_, log_shards);
-  const size_t lists = size_t{1} << (log_lists_ - log_groups);  // of a group
+  const size_t lists = size_t{1} << (log_lists_ - log_groups);  // in each group
   const size_t shards = size_t{1} << (log_shards - log_groups);
   struct Room {
     std::vector<uint64_t> hashes, ordered;
@@ -130,7 +130,7 @@ bool FuseBuilder::DropAllCopies() {
     CopyFrom(list, list + 1, hashes.data());
     size_t n = DropCopies(hashes.data(), hashes.size());
     left += n;
-    // Each part takes back at most the number that it had.
+    // Each part gets back at most as many hashes as it had.
     const uint64_t* from = hashes.data();
     for (HashLists& part : parts_) {
       const uint64_t some = std::min<uint64_t>(n, part.size(list));
@@ -163,7 +163,7 @@ bool FuseBuilder::BuildShards(const fuse::Geometry& geometry, Storage& storage) 
   return all_built;
 }
 
-// Copies are dropped before a larger geometry is tried, so the result depends on the set alone.
+// Copies are dropped before a larger geometry is tried, so the result depends only on the set.
 template <int kBits>
 BuiltFuse FuseBuilder::Build(const MemoryOptions& memory) {
   bool may_have_copies = true;

@@ -29,8 +29,8 @@ class FuseBuilder {
   // Measured: bench/NOTES_FUSE.md.
   static constexpr uint32_t kLogManyLists = 10;
 
-  // The references must outlive the builder. A set that needs several shards is kept in
-  // 1 << log_many_lists lists.
+  // The references must outlive the builder. A set that needs several shards is kept in 1 <<
+  // log_many_lists lists.
   FuseBuilder(const HashSpec& hash, const CommonKernels& kernels, Workers& workers,
               uint32_t log_many_lists = kLogManyLists);
 
@@ -38,8 +38,9 @@ class FuseBuilder {
   // Error(kOutOfMemory) or std::bad_alloc.
   void Add(const Keys& keys);
 
-  // Builds the filter. Its bytes depend only on the set of the hashes. Call it once. Throws
-  // Error(kInvalidArgument) for a set from which no filter can be built, and as Add.
+  // Builds the filter. Must be called once. The bytes of the filter depend only on the set of the
+  // hashes. Throws Error(kInvalidArgument) for a set from which no filter can be built, and the
+  // errors of Add.
   template <int kBits>
   BuiltFuse Build(const MemoryOptions& memory);
 
@@ -54,7 +55,7 @@ class FuseBuilder {
   // overwritten.
   template <typename Visit>
   void ForEachShard(uint32_t log_shards, const Visit& visit) const;
-  // Returns whether there were some.
+  // Returns whether there were copies.
   bool DropAllCopies();
   // Returns whether every shard was built. Stops early if one cannot be.
   template <int kBits>

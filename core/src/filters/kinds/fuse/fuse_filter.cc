@@ -62,7 +62,7 @@ FuseFilter<kBits>::FuseFilter(const FileHeader& header, detail::Storage storage,
       geometry_(GeometryOf(header)),
       table_(fuse::TableAt<kBits>(storage_.data(), geometry_)) {}
 
-// Memory that was moved from is a filter without keys: one shard with the multiplier 0.
+// Moved-from memory is a filter without keys: one shard with the multiplier 0.
 template <int kBits>
 FuseFilter<kBits>::FuseFilter(FuseFilter&& other) noexcept
     : FilterBase(std::move(other)),
@@ -114,7 +114,7 @@ FileHeader FuseFilter<kBits>::Header() const noexcept {
 template <int kBits>
 FuseFilter<kBits> FuseFilter<kBits>::Clone(const MemoryOptions& memory) const {
   RequireIntact();
-  // Memory that was moved from is larger than the filter without keys that it is.
+  // Moved-from memory is larger than the filter without keys in it.
   const uint64_t copied = fuse::FilterBytes<kBits>(geometry_);
   FuseFilter copy(Header(), detail::Storage::Allocate(copied, memory), backend_);
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(copy.storage_.data()),

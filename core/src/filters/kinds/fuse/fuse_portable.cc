@@ -1,4 +1,4 @@
-// Binary fuse filters in plain C++: the oracle for all other backends.
+// Binary fuse filters in plain C++: the reference for all other backends.
 #include "core/src/backend/portable.h"
 #include "tamis/layout/fuse.h"
 

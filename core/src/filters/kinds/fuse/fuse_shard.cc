@@ -1,6 +1,6 @@
 // Peeling (Botelho, Pagh and Ziviani, "Simple and Space-Efficient Minimal Perfect Hash Functions",
-// 2007): a hash that has a slot for itself is put aside with that slot, which may leave another
-// hash with a slot for itself, and so on. In reverse order, each slot is assigned when the other
+// 2007). A hash that is alone in one of its slots is put aside with that slot. This may leave
+// another hash alone in a slot, and so on. In reverse order, each slot is assigned when the other
 // two slots of its hash are final.
 #include "core/src/filters/kinds/fuse/fuse_shard.h"
 
@@ -42,7 +42,7 @@ size_t FuseShard::TryToPeel(std::span<const uint64_t> hashes) noexcept {
   const uint64_t length = geometry_.length();
   uint64_t* const xors = xors_.data();
   uint8_t* const degrees = degrees_.data();
-  bool wrapped = false;  // 256 hashes look like none
+  bool wrapped = false;  // true if a degree wrapped around: 256 hashes would look like none
   for (size_t i = 0; i < hashes.size(); ++i) {
     const uint64_t mixed = mixed_[i];
     const fuse::Places at = fuse::Locate(mixed, range, length);
@@ -53,8 +53,8 @@ size_t FuseShard::TryToPeel(std::span<const uint64_t> hashes) noexcept {
   }
   if (wrapped) return 0;
 
-  // First in, first out: entries that follow each other do not depend on each other, so their
-  // cache misses overlap.
+  // First in, first out: consecutive entries do not depend on each other, so their cache misses
+  // overlap.
   uint32_t* const queue = queue_.data();
   size_t tail = 0;
   for (size_t slot = 0; slot < degrees_.size(); ++slot) {
@@ -67,7 +67,7 @@ size_t FuseShard::TryToPeel(std::span<const uint64_t> hashes) noexcept {
     const uint32_t slot = queue[head];
     if (degrees[slot] == 0) continue;
     const uint64_t mixed = xors[slot];
-    // The hash and its slot go where both arrays are already read.
+    // The hash and its slot are stored at places of both arrays that have been read.
     mixed_[done] = mixed;
     queue[done++] = slot;
     const fuse::Places at = fuse::Locate(mixed, range, length);
@@ -85,7 +85,7 @@ ShardOutcome FuseShard::Peel(std::span<uint64_t> hashes) {
   peeled_ = n;
   multiplier_ = 0;
   if (n == 0) return ShardOutcome::kBuilt;
-  // Every hash needs a slot of its own.
+  // Every hash needs its own slot.
   const uint32_t attempts = n <= geometry_.stride() ? kMaxAttempts : 0;
   if (attempts != 0) mixed_.resize(std::max(mixed_.size(), n));
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {

@@ -13,7 +13,7 @@ namespace tamis::detail {
 
 enum class ShardOutcome : uint8_t {
   kBuilt,
-  kDuplicates,  // a hash is there twice
+  kDuplicates,  // two hashes are equal
   kStuck,       // no multiplier builds the shard with this geometry
 };
 
@@ -27,13 +27,12 @@ class FuseShard {
   // Throws std::bad_alloc.
   explicit FuseShard(const fuse::Geometry& geometry);
 
-  // Finds a multiplier with which every hash gets a slot of its own, and the order in which to
-  // assign slots. The result depends on the set of hashes alone. Reorders `hashes`.
-  // Throws std::bad_alloc.
+  // Finds a multiplier with which every hash gets its own slot, and the order in which to assign
+  // slots. The result depends only on the set of hashes. Reorders `hashes`. Throws std::bad_alloc.
   ShardOutcome Peel(std::span<uint64_t> hashes);
   uint64_t multiplier() const noexcept { return multiplier_; }
-  // Assigns the slots of the last shard that was peeled, at slots [begin, begin + stride) of
-  // zeros.
+  // Assigns the slots of the last shard that was peeled: slots [begin, begin + stride), which must
+  // be zeros.
   template <int kBits>
   void Assign(unsigned char* slots, uint64_t begin) noexcept;
 
@@ -45,11 +44,11 @@ class FuseShard {
   const fuse::Geometry geometry_;
   uint64_t multiplier_ = 0;
   size_t peeled_ = 0;
-  std::vector<uint64_t> mixed_;   // hashes times the multiplier; then in the order of peeling
+  std::vector<uint64_t> mixed_;   // hashes times the multiplier; later in the order of peeling
   std::vector<uint32_t> starts_;  // by segment: where its first hash goes
   std::vector<uint64_t> xors_;    // by slot: the xor of the hashes with this slot
-  std::vector<uint8_t> degrees_;  // by slot: how many hashes these are
-  std::vector<uint32_t> queue_;   // slots of one hash; then the slots in the order of peeling
+  std::vector<uint8_t> degrees_;  // by slot: the number of these hashes
+  std::vector<uint32_t> queue_;   // slots of one hash; later all slots in the order of peeling
 };
 
 // Sorts hashes and drops the copies. Returns how many are left.

@@ -45,8 +45,8 @@ uint32_t LogShards(uint64_t keys) noexcept {
 
 // Graf and Lemire, section 4, with segments of half their length. With the published length, sets
 // of some thousand keys fail nearly every attempt if rounding leaves them fewer than 15 segments.
-// The size is that of a mean shard: the largest of a thousand has 1% more keys and is still built
-// at the first attempt (bench/NOTES_FUSE.md).
+// The size is computed for a mean shard. The largest of a thousand shards has 1% more keys and is
+// still built at the first attempt (bench/NOTES_FUSE.md).
 fuse::Geometry FuseGeometry(uint64_t keys, uint32_t growth) {
   if (keys == 0) return {};
   const uint32_t log_shards = LogShards(keys);

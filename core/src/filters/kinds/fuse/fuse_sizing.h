@@ -8,8 +8,8 @@
 
 namespace tamis::detail {
 
-// 2^-bits + keys * 2^-64: the fingerprints of two hashes are equal, or the hashes of two keys are.
-// 0 for no keys.
+// Returns 2^-bits + keys * 2^-64: two fingerprints are equal, or the hashes of two keys are.
+// Returns 0 for no keys.
 double FuseFpr(int fingerprint_bits, double keys) noexcept;
 
 // Throws Error(kInvalidArgument) if `fpr` is out of range, or below FuseFpr.

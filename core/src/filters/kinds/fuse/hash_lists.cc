@@ -5,13 +5,13 @@
 namespace tamis::detail {
 namespace {
 
-constexpr size_t kLineHashes = 8;  // of a cache line
+constexpr size_t kLineHashes = 8;  // the number in a cache line
 
 }  // namespace
 
 HashLists::HashLists(uint32_t log_lists) : shift_(63 - log_lists), lists_(size_t{1} << log_lists) {}
 
-// Slabs begin small, because most sets do, and double.
+// Slabs begin small, because most sets are small, and double in size.
 void HashLists::Extend(List& list) {
   if (slabs_.empty() || used_ * sizeof(Segment) == slabs_.back().size()) {
     const size_t segments =
@@ -32,7 +32,7 @@ void HashLists::Add(const uint64_t* hashes, size_t n) {
     List& list = lists[fuse::ShardOf(hashes[i], shift)];
     if (list.size % kSegmentHashes == 0) Extend(list);
     *list.at = hashes[i];
-    __builtin_prefetch(list.at + kLineHashes, 1);  // a store to a line that is absent would wait
+    __builtin_prefetch(list.at + kLineHashes, 1);  // otherwise the store to it would wait
     ++list.at;
     ++list.size;
   }

@@ -1,4 +1,4 @@
-// Hashes in lists by their high bits, from which the shards of a filter are built.
+// Hashes in lists by their high bits. The shards of a filter are built from these lists.
 #ifndef TAMIS_CORE_SRC_FILTERS_KINDS_FUSE_HASH_LISTS_H_
 #define TAMIS_CORE_SRC_FILTERS_KINDS_FUSE_HASH_LISTS_H_
 
@@ -11,8 +11,8 @@
 
 namespace tamis::detail {
 
-// A list is a chain of segments. A segment is the unit in which lists take memory. One thread at a
-// time may add.
+// A list is a chain of segments, which are the units in which lists take memory. Only one thread at
+// a time may add hashes.
 class HashLists {
  public:
   explicit HashLists(uint32_t log_lists);
@@ -47,10 +47,10 @@ class HashLists {
 
   void Extend(List& list);
 
-  uint32_t shift_;  // as fuse::ShardOf takes it
+  uint32_t shift_;  // for fuse::ShardOf
   std::vector<List> lists_;
   std::vector<Storage> slabs_;
-  size_t used_ = 0;  // segments of the last slab
+  size_t used_ = 0;  // used segments of the last slab
 };
 
 }  // namespace tamis::detail
