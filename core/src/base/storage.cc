@@ -42,8 +42,8 @@ void AdviseHugePages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes
 #endif
 }
 
-// Returns zeroed memory from the operating system, aligned to a huge page, or nullptr if there is
-// none. `bytes` must be a multiple of the page size. The end is not rounded up to a huge page,
+// Returns zeroed memory from the operating system, aligned to a huge page, or nullptr if that
+// fails. `bytes` must be a multiple of the page size. The end is not rounded up to a huge page,
 // which would add up to half its size to a filter of 4 MiB.
 void* MapZeroed(size_t bytes) {
   const size_t total = bytes + kHugePageBytes;

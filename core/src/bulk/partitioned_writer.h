@@ -32,8 +32,8 @@ class PartitionedWriter final : public BulkWriter {
     bool rarely = false;
   };
 
-  // `n` is the approximate number of all keys. Throws Error(kOutOfMemory) or std::bad_alloc if
-  // there is no memory for the buffers, which take about 128 MiB at most.
+  // `n` is the approximate number of all keys. Throws Error(kOutOfMemory) or std::bad_alloc if the
+  // buffers cannot be allocated: about 128 MiB at most.
   PartitionedWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads);
 
   // Returns practically no limit, since full buffers are written while keys are added.

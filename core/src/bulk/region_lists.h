@@ -25,7 +25,8 @@ struct RegionTarget {
 class RegionLists {
  public:
   // `max_keys` is the largest number of keys at a time, below 2^31. Throws Error(kOutOfMemory) or
-  // std::bad_alloc if there is no memory: 12 bytes for each key, and 8 KiB for each region.
+  // std::bad_alloc if the lists cannot be allocated: 12 bytes for each key, and 8 KiB for each
+  // region.
   RegionLists(const RegionTarget& target, uint64_t max_keys);
 
   size_t num_regions() const noexcept { return firsts_.size(); }

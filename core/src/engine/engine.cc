@@ -172,7 +172,7 @@ class Engine::Impl {
   std::optional<size_t> OnDevice(const Filter& filter, const Keys& keys, bool held,
                                  const DeviceState& state, Output output);
 
-  // Returns nothing if there is no memory for it.
+  // Returns nothing if memory runs out.
   std::optional<size_t> ByRegion(const Filter& filter, const Keys& keys, const CallRoute& route,
                                  Output output);
 

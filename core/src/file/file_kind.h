@@ -35,9 +35,8 @@ struct FileKind {
   uint64_t (*check_geometry)(const FileHeader& header, const FieldCheck& check);
   // nullptr if every payload is valid.
   std::unique_ptr<PayloadCheck> (*make_payload_check)() = nullptr;
-  // For a filter whose payload contains filters, each laid out as a file of its own: reads and
-  // checks their headers, and checks everything else except their payloads. nullptr for all other
-  // kinds.
+  // For a filter whose payload contains filters, each laid out as a file of its own. Reads and
+  // checks their headers and all other bytes except their payloads. nullptr for all other kinds.
   std::vector<Extent> (*read_layers)(const InputFile& file) = nullptr;
 };
 

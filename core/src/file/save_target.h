@@ -34,9 +34,9 @@ class SaveTarget {
   // Throws Error(kIo) unless the process can make files in the directory.
   void RequireDirectoryWritable() const;
 
-  // Returns the mode in which to make the new file. If it replaces a file, nobody else has access
-  // until it has its permissions. Otherwise umask and the default access list of the directory
-  // decide, as for any new file.
+  // Returns the mode in which to make the new file. If it replaces a file, other users have no
+  // access before it gets its permissions. Otherwise umask and the default access list of the
+  // directory decide, as for any new file.
   mode_t mode_of_new_file() const noexcept { return old_ ? 0600 : 0666; }
   // Gives the new file the owner, group, mode and access list of the old file, if there was one.
   void KeepPermissions(int fd) const;

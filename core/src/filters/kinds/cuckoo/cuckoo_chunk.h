@@ -20,9 +20,8 @@ struct OwnBuckets {
 
   static Word Load(const Word& bucket) noexcept { return bucket; }
   static void Store(Word& bucket, Word word) noexcept { bucket = word; }
-  // If true, other threads read the buckets at the same time. Then Copied is called if a
-  // fingerprint that may be that of a key has two copies, in these two buckets or twice in one, and
-  // one of the copies is about to be removed.
+  // If true, other threads read the buckets at the same time. Then Copied is called before one of
+  // two copies of a fingerprint goes. The copies are in these two buckets, or both in one of them.
   static constexpr bool kShared = false;
   void Copied(uint32_t, uint32_t) noexcept {}
 };

@@ -38,9 +38,9 @@ const Width& WidthOf(int fingerprint_bits) {
 double Fingerprints(int fingerprint_bits) { return std::exp2(fingerprint_bits) - 1; }
 
 // Returns how many distinct keys fit in a chunk, except with a probability far below one in a
-// million. Measured with chunks of 16 to 2^18 slots: the load at the first failure has a mean of
-// 0.976 (4 slots) and 0.987 (5 slots), a little more in small chunks, and a standard deviation of
-// 0.20 / sqrt(S) and 0.15 / sqrt(S). Below 100 slots its lower tail is longer. The keys of two full
+// million. Measured with chunks of 16 to 2^18 slots. The load at the first failure has a mean of
+// 0.976 (4 slots) and 0.987 (5 slots), a little more in small chunks. Its standard deviation is
+// 0.20 / sqrt(S) and 0.15 / sqrt(S); below 100 slots its lower tail is longer. The keys of two full
 // buckets always fit: a key is refused only if both of its buckets are full of other keys.
 uint64_t MaxChunkKeys(const Width& width, uint32_t chunk_buckets) {
   constexpr double kSmallChunk = 16;
