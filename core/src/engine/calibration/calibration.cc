@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keys that travel over the bus of a GPU, staged by a thread or two: an estimate, where the others
-// are measured. Insertions are the host's.
+// The cost of keys that travel over the bus of a GPU, prepared by one or two threads. This is an
+// estimate, while the other figures are measured. The host does the insertions.
 constexpr double kDeviceContainsNs = 0.8;
 
 }  // namespace
@@ -95,7 +95,7 @@ void Calibration::Validate() const {
 }
 
 fs::path Calibration::DefaultPath() {
-  // A relative path is to be ignored: freedesktop.org, XDG Base Directory Specification.
+  // Relative paths must be ignored: freedesktop.org, XDG Base Directory Specification.
   const auto directory = [](const char* variable) {
     const char* value = std::getenv(variable);
     const fs::path path = value == nullptr ? "" : value;

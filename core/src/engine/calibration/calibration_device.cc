@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kRepetitions = 5;
 constexpr uint64_t kFewKeys = 64;
-constexpr double kLeastSeconds = 1e-9;  // however coarse the clock
+constexpr double kLeastSeconds = 1e-9;  // for clocks of any resolution
 
-// On the wall: the thread that waits for a GPU may sleep.
+// Measures wall-clock time, since the thread that waits for a GPU may sleep.
 template <typename Call>
 double MedianSeconds(const Call& call) {
   using Clock = std::chrono::steady_clock;
@@ -61,7 +61,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     const Kind& kind = KindOf(of_host.kind);
     if (!kind.calibration.on_device) continue;
     const AnyFilter filter = kind.make({.bytes = of_host.filter_bytes});
-    ask(*filter, keys);  // copies the filter, and the first time makes the ring
+    ask(*filter, keys);  // copies the filter; the first call also makes the ring
     const double few = MedianSeconds([&] { ask(*filter, kFewKeys); });
     const double all = MedianSeconds([&] { ask(*filter, keys); });
     Calibration::Point point = of_host;
@@ -73,7 +73,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     if (filter->bytes() < largest) continue;
     largest = filter->bytes();
     calibration.device_start_us = 1e6 * few;
-    // Each insertion makes the copy on the device one of how the filter was.
+    // Each insertion outdates the copy on the device.
     const double copied = MedianSeconds([&] {
       RequireChangeable(*filter).Insert(std::span(many).first(1));
       ask(*filter, kFewKeys);

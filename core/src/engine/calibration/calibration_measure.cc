@@ -38,20 +38,21 @@ constexpr uint64_t kSizeStep = 4;
 constexpr int kRepetitions = 5;
 constexpr size_t kKeys = size_t{128}
                          << 10;       // of one repetition: a fraction of a millisecond or more
-constexpr uint64_t kBitsPerKey = 12;  // the most keys that Bloom filters are given
+constexpr uint64_t kBitsPerKey = 12;  // Bloom filters get at most one key per 12 bits
 
-// Seconds on the wall.
+// Returns the wall-clock time in seconds.
 double WallTime() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
-// Seconds that this thread has worked: unlike the wall it does not count what other programs take.
+// Returns the seconds that this thread has worked. Unlike the wall clock, this excludes the time
+// that other programs take.
 double ThreadTime() {
   timespec time;
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return WallTime();
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The shortest time, by clock(), of `repetitions` calls of call(repetition), each after a call of
-// prepare(repetition) that is not counted.
+// Returns the shortest time, by clock(), of `repetitions` calls of call(repetition). Before each of
+// them, it calls prepare(repetition), whose time does not count.
 template <typename Prepare, typename Call>
 double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, const Call& call) {
   double best = std::numeric_limits<double>::infinity();
@@ -64,7 +65,7 @@ double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, c
   return best;
 }
 
-// The same on one thread, in nanoseconds per key; not 0, however coarse the clock.
+// The same on one thread, in nanoseconds per key. Never 0, at any resolution of the clock.
 template <typename Prepare, typename Call>
 double BestNs(int repetitions, uint64_t keys, const Prepare& prepare, const Call& call) {
   const double seconds = BestSeconds(ThreadTime, repetitions, prepare, call);
@@ -145,7 +146,7 @@ class Workload {
     return point;
   }
 
-  // What each thread beyond the first adds to the throughput of one.
+  // Returns the throughput that each further thread adds, relative to one thread.
   double ThreadEfficiency(const Backend& backend, unsigned threads, double start_seconds) {
     std::vector<uint64_t> bits(BitmapWords(queries_.size()));
     const auto seconds = [&](unsigned count) {
@@ -185,10 +186,11 @@ class Workload {
   std::vector<uint64_t> bits_ = std::vector<uint64_t>(BitmapWords(kKeys));
 };
 
-// The median, for each thread, of the time until all of them work on a call that found them asleep.
+// Returns the median, per thread, of the time until all threads work on a call that found them
+// asleep.
 double ThreadStartSeconds(unsigned threads) {
   constexpr int kCalls = 25;
-  constexpr std::chrono::milliseconds kGiveUp{5};  // if the system refuses to start one of them
+  constexpr std::chrono::milliseconds kGiveUp{5};  // in case the system refuses to start a thread
   detail::ThreadPool pool;
   std::vector<double> seconds;
   for (int i = 0; i < kCalls; ++i) {
@@ -208,7 +210,7 @@ double ThreadStartSeconds(unsigned threads) {
   return seconds[kCalls / 2] / (threads - 1);
 }
 
-// "Intel(R) Xeon(R) Processor", or where the system does not say, "Linux aarch64".
+// Returns "Intel(R) Xeon(R) Processor", or "Linux aarch64" if the system does not name it.
 std::string ProcessorName() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -245,17 +247,17 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
 
   if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
   for (const detail::Kind* kind : detail::Kinds()) {
-    if (kind->calibration.costs_as != kind->info.kind) continue;  // another's figures stand for it
+    if (kind->calibration.costs_as != kind->info.kind) continue;  // has the figures of another kind
     const uint64_t most = std::min(max_filter_bytes, kind->calibration.max_bytes);
     const std::span<const Backend> backends = Backends();
     std::vector<std::vector<Calibration::Point>> by_backend(backends.size());
     for (uint64_t bytes = kMinFilterBytes; bytes <= most; bytes *= kSizeStep) {
       Workload workload(*kind, bytes);
       for (size_t i = 0; i < backends.size(); ++i) {
-        if (backends[i].make_accelerator != nullptr) continue;  // below
+        if (backends[i].make_accelerator != nullptr) continue;  // measured separately below
         by_backend[i].push_back(workload.Measure(backends[i]));
       }
-      // With the largest filter, whose time is the one that matters most.
+      // Measured with the largest filter, whose time matters most.
       if (kind == detail::Kinds().front() && threads > 1 && bytes * kSizeStep > max_filter_bytes) {
         calibration.thread_efficiency =
             workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);

@@ -10,7 +10,7 @@
 namespace tamis::detail {
 namespace {
 
-// With these limits no contents can make a lookup read outside of the filter.
+// With these limits, no payload can make a lookup read outside of the filter.
 template <int kBits>
 uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
   const auto& [shards, segments, length] = header.geometry;
@@ -24,7 +24,7 @@ uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
   check.InRange("segment length", offset::kGeometry + 16, length,
                 uint64_t{1} << fuse::kMinLogLength, uint64_t{1} << fuse::kMaxLogLength);
   require_power_of_two("segment length", 2);
-  // Two segments of a shard hold no first slot.
+  // The last two segments of a shard do not hold first slots.
   const uint64_t most = fuse::kMaxSlots / shards / length;
   if (most < 3) {
     check.Fail(ErrorCode::kCorrupt, "segment length", offset::kGeometry + 16,
