@@ -154,7 +154,7 @@ TEST_P(ChangeContractTest, OptionsOutOfRangeAreRefused) {
         [&] {
           Make(100, nullptr, {static_cast<HashKind>(kind), 0});
         },
-        ErrorCode::kInvalidArgument, "there is no hash of number " + std::to_string(kind));
+        ErrorCode::kInvalidArgument, "hash kind " + std::to_string(kind) + " does not exist");
   }
   for (const double fpr : {std::nan(""), -5.0, 7.0, 1e-13, -0.01}) {
     for (const FilterOptions& options : {FilterOptions{.capacity = 100, .fpr = fpr},

@@ -54,7 +54,7 @@ TYPED_TEST(CuckooFilterTest, BytesSetTheCapacity) {
     EXPECT_EQ(TypeParam({.capacity = 3, .bytes = bytes}).capacity(), 3u);
     EXPECT_EQ(TypeParam({.capacity = 3, .bytes = bytes}).bytes(), filter.bytes());
     ExpectError(this->Make({.capacity = most + 1, .bytes = bytes}), kInvalid,
-                std::to_string(most + 1) + " keys do not go into " + std::to_string(bytes) +
+                std::to_string(most + 1) + " keys do not fit in " + std::to_string(bytes) +
                     " bytes: a cuckoo filter of " + std::to_string(this->kWidth) +
                     "-bit fingerprints has room for " + std::to_string(most) + " there");
   }

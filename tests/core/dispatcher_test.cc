@@ -305,7 +305,7 @@ TEST_F(DispatcherTest, WayPins) {
     EXPECT_EQ(insert.chosen.threads, 5u);
     EXPECT_TRUE(insert.chosen.partitioned);
     EXPECT_TRUE(insert.alternatives.empty());
-    EXPECT_TRUE(Mentions(insert, "pin the way")) << insert.reason;
+    EXPECT_TRUE(Mentions(insert, "pin the route")) << insert.reason;
     EXPECT_TRUE(engine.PlanCall(filter, n, Engine::Operation::kContains).chosen.partitioned);
     // The keys of a Bloom filter do not fall into one region each.
     EXPECT_FALSE(engine.PlanCall(BloomFilter({.bytes = kMiB}), n).chosen.partitioned);

@@ -374,9 +374,9 @@ using FileLockTest = FileReplaceTest;
 TEST_F(FileLockTest, OnlyOneHasIt) {
   {
     const FileLock lock(path_);
-    ExpectError([&] { FileLock again(path_); }, ErrorCode::kBusy, "f.tamis: somebody else is");
+    ExpectError([&] { FileLock again(path_); }, ErrorCode::kBusy, "f.tamis: it is locked");
     fs::create_symlink("f.tamis", folder_ / "link");
-    ExpectError([&] { FileLock again(folder_ / "link"); }, ErrorCode::kBusy, "somebody else is");
+    ExpectError([&] { FileLock again(folder_ / "link"); }, ErrorCode::kBusy, "it is locked");
     FilterOf(2).Save(path_, {.lock = &lock});
     EXPECT_EQ(KeysIn(path_), 2u);
     const FileLock of_the_new_one(path_);
@@ -387,7 +387,7 @@ TEST_F(FileLockTest, OnlyOneHasIt) {
 
 TEST_F(FileReplaceTest, OnlyANewFileIsMadeIfThatIsMeant) {
   ExpectError([&] { FilterOf(2).Save(path_, {.only_new = true}); }, ErrorCode::kBusy,
-              "f.tamis: somebody else has made it meanwhile; nothing was saved");
+              "f.tamis: it has been made in the meantime; nothing was saved");
   EXPECT_EQ(KeysIn(path_), 1u);
   fs::create_symlink("nowhere", folder_ / "link");
   FilterOf(2).Save(folder_ / "link", {.only_new = true});
@@ -426,7 +426,7 @@ TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {
   const FileLock lock(path_);
   FilterOf(2).Save(path_);  // a writer that has not read the file needs no lock
   ExpectError([&] { FilterOf(3).Save(path_, {.lock = &lock}); }, ErrorCode::kBusy,
-              "f.tamis: somebody else has replaced it meanwhile; nothing was saved");
+              "f.tamis: it has been replaced in the meantime; nothing was saved");
   EXPECT_EQ(KeysIn(path_), 2u);
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }

@@ -111,7 +111,7 @@ TEST_F(ForkTest, AChildDoesNotKeepTheLockOfItsParent) {
     pause();
     _exit(0);
   }
-  ExpectError([&] { FileLock second(path); }, ErrorCode::kBusy, "somebody else is changing it");
+  ExpectError([&] { FileLock second(path); }, ErrorCode::kBusy, "it is locked for a change");
   lock.reset();
   EXPECT_NO_THROW(FileLock second(path));
   kill(child, SIGKILL);

@@ -76,7 +76,7 @@ TEST_P(SecretTest, IsInTheFileByChoice) {
     EXPECT_TRUE(FileHasTheSecret());
     ExpectOpened(std::nullopt, *filter);
     ExpectOpened(kSecret, *filter);
-    ExpectRefusedFor(kOther, "the secret is not that of the filter");
+    ExpectRefusedFor(kOther, "the secret does not match the filter");
     for (const FileHeader& header : {ReadHeader(path_), VerifyFile(path_)}) {
       EXPECT_TRUE(header.has_secret);
       EXPECT_EQ(header.hash, (HashSpec{kind, 0, {}}));
@@ -91,8 +91,8 @@ TEST_P(SecretTest, IsGivenAgainWhereItIsNot) {
     EXPECT_FALSE(FileHasTheSecret());
     ExpectOpened(kSecret, *filter);
     ExpectRefusedFor(std::nullopt, "the filter's hash is keyed, and its secret is not in the file");
-    ExpectRefusedFor(kOther, "the secret is not that of the filter");
-    ExpectRefusedFor(HashSecret{}, "the secret is not that of the filter");
+    ExpectRefusedFor(kOther, "the secret does not match the filter");
+    ExpectRefusedFor(HashSecret{}, "the secret does not match the filter");
     EXPECT_FALSE(ReadHeader(path_).has_secret);
     EXPECT_FALSE(VerifyFile(path_).has_secret);
     // A filter that was loaded with the secret can be saved with it.
@@ -131,7 +131,7 @@ TEST_P(SecretTest, IsNotForVersion1) {
               "version 1 of the format does not have the hash siphash13");
   for (const uint32_t version : {0, 3}) {
     ExpectError([&] { filter->Save(path_, {.version = version}); }, ErrorCode::kInvalidArgument,
-                "there is no version " + std::to_string(version));
+                "version " + std::to_string(version) + " of the format does not exist");
   }
   EXPECT_FALSE(std::filesystem::exists(path_));
 }

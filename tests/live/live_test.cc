@@ -121,7 +121,7 @@ TEST(LiveTest, NoAgeIsNegativeByAClockThatGoesBackwards) {
 
 TEST(LiveTest, RefusesAHashThatThereIsNoneOf) {
   ExpectError([] { Live<LockedBlocks> live({.hash = {static_cast<HashKind>(77)}}); },
-              ErrorCode::kInvalidArgument, "no hash of number 77");
+              ErrorCode::kInvalidArgument, "hash kind 77 does not exist");
 }
 
 // A moved-from filter would answer "no" to every key.

@@ -158,7 +158,7 @@ TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
   refused("tamis bank query b --integers 1", "its keys are text, and not integers");
   refused("tamis bank query f/1.tamis 1", "is that of a single filter, of kind split-block");
   refused("tamis bank info f/1.tamis", "or `tamis query`");
-  refused("tamis query b 1", "is that of a filter bank");
+  refused("tamis query b 1", "belongs to a filter bank");
   refused("tamis bank", "");
   refused("tamis bank query b --count-per-member --count 1", "");
   refused("tamis bank query b --top 3 1", "go with --count-per-member");

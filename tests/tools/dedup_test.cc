@@ -186,7 +186,7 @@ TEST_F(DedupTest, AFilterThatCameMeanwhileIsNotReplaced) {
       "mkfifo in; (exec 3> in; echo 1 >&3; tamis dedup -q --filter f lines > first; exec 3>&-) &\n"
       "tamis dedup -q --filter f in; echo status $?; wait; tamis dedup -q --filter f lines");
   EXPECT_EQ(result.out, "1\nstatus 3\n");
-  EXPECT_NE(result.err.find("f: somebody else has made it meanwhile"), std::string::npos)
+  EXPECT_NE(result.err.find("f: it has been made in the meantime"), std::string::npos)
       << result.err;
 }
 

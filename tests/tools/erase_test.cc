@@ -111,7 +111,7 @@ TEST_F(EraseTest, OfTwoAtOnceTheSecondIsRefused) {
          "tamis merge -q -o f.tamis f.tamis f.tamis; echo $?\n"
          "cat some >&3; exec 3>&-; wait $! && tamis erase -q f.tamis others; echo $?");
   EXPECT_EQ(result.out, "3\n3\n0\n");
-  EXPECT_TRUE(result.ErrHas("tamis: f.tamis: somebody else is changing it; try again"));
+  EXPECT_TRUE(result.ErrHas("tamis: f.tamis: it is locked for a change; try again"));
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 10'000);
 }
 
@@ -121,7 +121,7 @@ TEST_F(EraseTest, AFileThatIsReplacedMeanwhileIsLeftAlone) {
       Sh("mkfifo pipe; exec_tamis erase -q f.tamis pipe & exec 3> pipe\n"
          "tamis build -q -t cuckoo16 -o f.tamis some; cat some >&3; exec 3>&-; wait $!");
   EXPECT_EQ(result.status, 3);
-  EXPECT_TRUE(result.ErrHas("somebody else has replaced it meanwhile")) << result.err;
+  EXPECT_TRUE(result.ErrHas("it has been replaced in the meantime")) << result.err;
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 5'000);
 }
 

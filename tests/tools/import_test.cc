@@ -90,7 +90,7 @@ TEST_F(ImportTest, WrongUseIsSaid) {
   fails("query f.tamis --integers keys", "leave out --integers and --u64");
   fails("query integers.guava --format guava:long keys", "give --integers");
   fails("query f.tamis --format guava:utf8 keys", "leave out --format");
-  fails("query text.guava keys", "does not begin as a tamis file does", 3);
+  fails("query text.guava keys", "does not begin like a tamis file", 3);
   fails("query f.tamis --map keys", "--map");
   fails("query f.tamis --no-verify keys", "--no-verify");
   fails("query f.tamis --any-type keys", "--any-type");

@@ -109,7 +109,7 @@ TEST_F(SecretCommandTest, IsAskedForAgain) {
     EXPECT_EQ(Ok("tamis query -c f.tamis --no-map --secret secret keys").out, "1000/1000\n");
     ExpectRefused("tamis query -c f.tamis keys", "its secret is not in the file");
     ExpectRefused("tamis query -c f.tamis --secret other keys",
-                  "the secret is not that of the filter");
+                  "the secret does not match the filter");
     Ok("tamis verify f.tamis");
     const nlohmann::json json = Ok("tamis info --json --secret secret f.tamis").Json();
     EXPECT_EQ(json["hash"], "siphash13");

@@ -53,7 +53,7 @@ tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out) {
     } else if (std::ranges::find(kHashKinds, spec.kind) != std::end(kHashKinds)) {
       spec.seed = RandomSeed();
     } else {
-      Refuse(tamis::detail::StrCat("there is no hash of number ", kind));
+      Refuse(tamis::detail::StrCat("hash kind ", kind, " does not exist"));
     }
     made = {static_cast<uint32_t>(spec.kind), 0, spec.seed, spec.secret.low, spec.secret.high};
   });

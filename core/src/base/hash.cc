@@ -50,7 +50,7 @@ const HashSpec& detail::CheckedHash(const HashSpec& spec) {
   const bool keyed = IsKeyed(spec.kind);
   if (!keyed && spec.kind != HashKind::kXxh3 && spec.kind != HashKind::kXxh64) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("there is no hash of number ", static_cast<uint32_t>(spec.kind)));
+                detail::StrCat("hash kind ", static_cast<uint32_t>(spec.kind), " does not exist"));
   }
   if (keyed ? spec.seed != 0 : spec.secret != HashSecret{}) {
     throw Error(ErrorCode::kInvalidArgument,

@@ -21,7 +21,7 @@ struct ChangeableAccess {
   }
   template <typename... Outputs>
   static size_t InsertIfAbsent(Changeable& to, const Keys& keys, Outputs... outputs) {
-    Require(to.change_traits().inserts_if_absent, "this filter cannot tell which keys are new");
+    Require(to.change_traits().inserts_if_absent, "this filter cannot report which keys are new");
     return to.InsertIfAbsent(keys, outputs...);
   }
   template <typename... Outputs>

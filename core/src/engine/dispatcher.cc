@@ -281,7 +281,7 @@ std::string Dispatcher::Reason(const Engine::CallPlan& plan) const {
               DurationText(next.seconds);
   }
   if (!backend_pin_.empty()) reason += "; " + backend_pin_ + " pins the backend";
-  if (pin_) reason += "; the options of the engine pin the way";
+  if (pin_) reason += "; the options of the engine pin the route";
   reason += " (calibration: " + machine_;
   const auto on_device = [](const CallRoute& route) { return route.on_device; };
   if (on_device(plan.chosen) ||

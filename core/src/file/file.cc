@@ -41,9 +41,10 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
   const size_t payload_at = HeaderBytes(file.header().version);
   if (const auto& memory = file.memory()) {
     if (reinterpret_cast<uintptr_t>(memory->data()) % kAlignment != 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  StrCat(path.string(), ": a filter can be mapped from bytes at a multiple of ",
-                         kAlignment, " only; Load copies those that are elsewhere"));
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          StrCat(path.string(), ": a filter can be mapped only from bytes at a multiple of ",
+                 kAlignment, "; Load copies other bytes"));
     }
     return Storage::FromMemory(*memory, payload_at, payload_bytes);
   }

@@ -46,12 +46,12 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
   if (text == kImportedMagic) {
     check.Fail(
         ErrorCode::kUnsupported, "magic", offset::kMagic,
-        "is that of an imported filter of another library: ForeignFilter opens it, or `tamis "
+        "belongs to an imported filter of another library: ForeignFilter opens it, or `tamis "
         "query`, `info` and `export`");
   }
   if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp rejects null pointers
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
-               "the file does not begin as a tamis file does");
+               "the file does not begin like a tamis file");
   }
 }
 
@@ -75,7 +75,7 @@ void CheckHashKind(const FileHeader& header, const FieldCheck& check) {
   if (!IsKeyed(kind) || header.version == 1) {
     check.Fail(ErrorCode::kUnsupported, "hash kind", offset::kHashKind,
                StrCat("is ", static_cast<uint32_t>(kind),
-                      ", which this version of the library does not know"));
+                      ", which this version of the library does not support"));
   }
   check.Equal("seed", offset::kSeed, header.hash.seed, 0);
 }
@@ -91,12 +91,12 @@ void DecodeSecret(std::span<const std::byte> start, const FieldCheck& check, Fil
   header.hash.secret = GetField<HashSecret>(start, offset::kSecret);
   if (!header.has_secret && header.hash.secret != HashSecret{}) {
     check.Fail(ErrorCode::kCorrupt, "secret", offset::kSecret,
-               "must be 0, as no flag announces it");
+               "must be 0, because the flags do not announce a secret");
   }
   if (keyed ? header.has_secret && KeyTag(header.hash) != header.key_tag
             : header.key_tag != decltype(header.key_tag){}) {
     check.Fail(ErrorCode::kCorrupt, "key tag", offset::kKeyTag,
-               keyed ? "is not that of the secret" : "must be 0, as the hash is not keyed");
+               keyed ? "does not match the secret" : "must be 0, because the hash is not keyed");
   }
 }
 
@@ -173,7 +173,7 @@ uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check) {
   const auto version = GetField<uint32_t>(start, offset::kVersion);
   if (version < 1 || version > FileHeader::kNewestVersion) {
     check.Fail(ErrorCode::kUnsupported, "version", offset::kVersion,
-               StrCat("is ", version, ", and this version of the library knows 1 to ",
+               StrCat("is ", version, ", and this version of the library reads 1 to ",
                       FileHeader::kNewestVersion));
   }
   const size_t length = HeaderBytes(version);
@@ -211,12 +211,12 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
   if (static_cast<uint32_t>(header.kind) == kBankFileKind) {
     check.Fail(
         ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
-        "is that of a filter bank, which is no filter: FilterBank opens it, or `tamis bank`");
+        "belongs to a filter bank, which is not a filter: FilterBank opens it, or `tamis bank`");
   }
   if (kind == nullptr) {
     check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
                StrCat("is ", static_cast<uint32_t>(header.kind),
-                      ", which this version of the library does not know"));
+                      ", which this version of the library does not support"));
   }
   const uint64_t payload_bytes = kind->check_geometry(header, check);
   CheckHashKind(header, check);
@@ -238,7 +238,7 @@ FileHeader HeaderToSave(FileHeader header, const SaveOptions& options) {
   };
   const bool keyed = IsKeyed(header.hash.kind);
   if (options.version < 1 || options.version > FileHeader::kNewestVersion) {
-    refuse(StrCat("there is no version ", options.version, " of the format; allowed: 1 to ",
+    refuse(StrCat("version ", options.version, " of the format does not exist; allowed: 1 to ",
                   FileHeader::kNewestVersion));
   }
   if (options.version == 1 && keyed) {

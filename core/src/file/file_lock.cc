@@ -16,9 +16,8 @@ FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
     detail::Descriptor file(detail::OpenToRead(path_));
     if (detail::Retry([&] { return flock(file.get(), LOCK_EX | LOCK_NB); }) != 0 &&
         errno == EWOULDBLOCK) {
-      throw Error(ErrorCode::kBusy, path_.string() +
-                                        ": somebody else is changing it; try again when they are "
-                                        "done");
+      throw Error(ErrorCode::kBusy,
+                  path_.string() + ": it is locked for a change; try again when that is done");
     }
     fd_ = file.get();
     process_ = getpid();
@@ -49,7 +48,7 @@ bool FileLock::IsCurrent() const {
 void FileLock::RequireUnchanged() const {
   if (IsCurrent()) return;
   throw Error(ErrorCode::kBusy,
-              path_.string() + ": somebody else has replaced it meanwhile; nothing was saved");
+              path_.string() + ": it has been replaced in the meantime; nothing was saved");
 }
 
 }  // namespace tamis

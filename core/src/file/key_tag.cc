@@ -24,7 +24,7 @@ HashSpec HashOf(const FileHeader& header, const std::optional<HashSecret>& given
   }
   if (given) {
     hash.secret = *given;
-    if (KeyTag(hash) != header.key_tag) refuse("the secret is not that of the filter");
+    if (KeyTag(hash) != header.key_tag) refuse("the secret does not match the filter");
   } else if (!header.has_secret) {
     refuse("the filter's hash is keyed, and its secret is not in the file: it has to be given");
   }

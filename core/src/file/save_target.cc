@@ -107,7 +107,7 @@ SaveTarget::SaveTarget(const fs::path& path, const SaveOptions& options)
       directory_(OpenDirectory(path_, directory_readable_)),
       old_(StatusOf(path_)) {
   if (old_ && !options.replace_read_only && IsReadOnly(path_, *old_)) {
-    Refuse(path_, "it is read-only, and replaced only if that is asked for");
+    Refuse(path_, "it is read-only, and replaced only on request");
   }
 }
 

@@ -148,8 +148,8 @@ void TemporaryFile::BecomeNewTarget() {
     }
   }
   if (result != 0 && errno == EEXIST) {
-    throw Error(ErrorCode::kBusy, target_.path().string() +
-                                      ": somebody else has made it meanwhile; nothing was saved");
+    throw Error(ErrorCode::kBusy,
+                target_.path().string() + ": it has been made in the meantime; nothing was saved");
   }
   if (result != 0) ThrowIoError(target_.path(), "give its name to the temporary file");
   Forget();

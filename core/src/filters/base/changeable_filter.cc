@@ -58,7 +58,7 @@ std::unique_ptr<detail::BulkWriter> ChangeableFilter::MakeWriter(Change, const d
 ChangeableFilter& RequireChangeable(Filter& filter) {
   if (ChangeableFilter* const changeable = filter.changeable()) return *changeable;
   throw Error(ErrorCode::kReadOnly, std::string("a ") + FilterKindName(filter.kind()) +
-                                        " filter never changes: build another one of all keys");
+                                        " filter never changes: build another one from all keys");
 }
 
 }  // namespace tamis

@@ -104,7 +104,7 @@ uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t
     std::ostringstream message;
     message << "a " << kind << " filter cannot hold " << capacity
             << " keys at a false-positive rate of " << fpr << ": it has at most " << sb::kMaxBlocks
-            << " blocks (" << ((block_bytes << 32) >> 30) << " GiB), which keep a rate of "
+            << " blocks (" << ((block_bytes << 32) >> 30) << " GiB), which give a rate of "
             << rate(keys, sb::kMaxBlocks);
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }

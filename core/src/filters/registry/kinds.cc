@@ -91,8 +91,8 @@ Infos MakeInfos() {
 const detail::Kind& RequireKind(FilterKind kind) {
   const detail::Kind* const found = detail::FindKind(kind);
   if (found == nullptr) {
-    throw Error(ErrorCode::kUnsupported, detail::StrCat("there is no kind of filter of number ",
-                                                        static_cast<uint32_t>(kind)));
+    throw Error(ErrorCode::kUnsupported,
+                detail::StrCat("filter kind ", static_cast<uint32_t>(kind), " does not exist"));
   }
   return *found;
 }
@@ -101,7 +101,7 @@ const detail::Kind& RequireOneSize(FilterKind kind) {
   const detail::Kind& found = RequireKind(kind);
   if (found.bytes_for == nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
-                std::string("there is no one size of filters of kind ") + found.info.name);
+                std::string("filters of kind ") + found.info.name + " have no fixed size");
   }
   return found;
 }

@@ -64,7 +64,7 @@ uint64_t BloomBits(uint64_t capacity, double fpr) {
     std::ostringstream message;
     message << "a Bloom filter cannot hold " << capacity << " keys at a false-positive rate of "
             << fpr << ": it has at most " << bloom::kMaxBits
-            << " bits (1 PiB), which keep a rate of "
+            << " bits (1 PiB), which give a rate of "
             << BloomFpr(keys, bloom::kMaxBits, BloomHashes(bloom::kMaxBits, capacity));
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }

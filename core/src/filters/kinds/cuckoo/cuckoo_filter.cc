@@ -42,7 +42,7 @@ uint64_t CapacityFor(const FilterOptions& options, const cuckoo::Geometry& geome
   const uint64_t most = CuckooCapacity(kBits, geometry, options.fpr);
   if (options.capacity > most) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat(options.capacity, " keys do not go into ", options.bytes,
+                detail::StrCat(options.capacity, " keys do not fit in ", options.bytes,
                                " bytes: a cuckoo filter of ", kBits,
                                "-bit fingerprints has room for ", most, " there"));
   }

@@ -61,9 +61,9 @@ void RequireEqual(const fs::path& path, const char* check, uint64_t at, uint64_t
 }
 
 // Checks that a layer has the capacity that the options require. The limit on bytes may have
-// reduced it, except for the first layer. (There may be room for another layer after that, since
-// the sizes of small tables are far apart.) A loaded filter goes on growing by its options, so a
-// file with other capacities could make it request more memory than such layers justify.
+// reduced it, except for the first layer. A further layer may follow a reduced one, since the sizes
+// of small tables are far apart. Because a loaded filter goes on growing by its options, a file
+// with other capacities could make it request too much memory.
 void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i,
                    const fs::path& path) {
   const auto keys = static_cast<double>(layer.header.capacity);
@@ -122,7 +122,8 @@ void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_byte
   check("key types", offset::kKeyTypes, header.key_types.bits(), whole.key_types.bits());
   check("flags", offset::kFlags, header.has_secret, whole.has_secret);
   if (header.key_tag != whole.key_tag) {
-    Fail(path, "key tag", layer.header_at + offset::kKeyTag, "is not that of the whole");
+    Fail(path, "key tag", layer.header_at + offset::kKeyTag,
+         "differs from the key tag of the whole");
   }
   if (header.inserted > header.capacity) {
     Fail(path, "inserted", layer.header_at + offset::kInserted,
@@ -294,7 +295,7 @@ uint64_t CheckScalableGeometry(const FileHeader& header, const FieldCheck& check
   check.InRange("layers", offset::kGeometry, layers, 1, scalable::kMaxLayers);
   if (!CanBeLayer(layer_kind)) {
     check.Fail(ErrorCode::kUnsupported, "layer kind", offset::kGeometry + 8,
-               StrCat("is ", layer_kind, ", which layers cannot be of"));
+               StrCat("is ", layer_kind, ", which cannot be the kind of layers"));
   }
   check.UnusedGeometry(header, 2);
   check.InRange("payload length", offset::kPayloadLength, header.payload_bytes,

@@ -388,7 +388,7 @@ template <typename F>
 F ScalableFilter<F>::Compact(Keys keys) const {
   const size_t valid = keys.CountValid();
   if (valid == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "there are no keys to make a filter of");
+    throw Error(ErrorCode::kInvalidArgument, "a filter cannot be made from 0 keys");
   }
   const size_t found = this->Count(keys);
   if (found != valid) {

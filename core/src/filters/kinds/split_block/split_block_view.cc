@@ -29,7 +29,7 @@ uint64_t CheckedBlocks(std::span<const std::byte> blocks) {
                                split_block::kMaxBlocks * split_block::kBlockBytes));
   }
   if (blocks.data() == nullptr) {
-    throw Error(ErrorCode::kInvalidArgument, "a view of bytes at no address");
+    throw Error(ErrorCode::kInvalidArgument, "a view of bytes at a null address");
   }
   const auto address = reinterpret_cast<uintptr_t>(blocks.data());
   if (address % alignof(uint32_t) != 0) {
