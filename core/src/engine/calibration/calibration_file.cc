@@ -96,8 +96,8 @@ class Builder final : public nlohmann::json_sax<Json> {
     return std::move(root_);
   }
 
-  bool null() override { Fail(Token(), "null, which no field may be"); }
-  bool boolean(bool) override { Fail(Token(), "true or false, which no field may be"); }
+  bool null() override { Fail(Token(), "null, which is not allowed"); }
+  bool boolean(bool) override { Fail(Token(), "true or false, which is not allowed"); }
   bool binary(binary_t&) override { Fail(Token(), "binary"); }  // never in a text
   bool number_integer(int64_t number) override { return AddNumber(static_cast<double>(number)); }
   bool number_unsigned(uint64_t number) override { return AddNumber(static_cast<double>(number)); }
@@ -277,7 +277,7 @@ class Reader {
     ReadFigures<Calibration::Point>(object, detail::kCostFigures, point);
     const Value& kind = Member(object, "kind", Value::Kind::kString);
     if (!ParseFilterKind(kind.string, point.kind)) {
-      Fail(kind, "kind", "is \"" + kind.string + "\", which is no kind of filter known here");
+      Fail(kind, "kind", "is \"" + kind.string + "\", which is not a known filter kind");
     }
     RequireCount(object, 3 + std::size(detail::kCostFigures));
     return point;

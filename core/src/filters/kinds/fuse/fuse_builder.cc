@@ -173,10 +173,9 @@ BuiltFuse FuseBuilder::Build(const MemoryOptions& memory) {
     if (BuildShards<kBits>(geometry, built.storage)) return built;
     if (!std::exchange(may_have_copies, false) || !DropAllCopies()) ++growth;
   }
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      "no fuse filter can be built from these keys: ready hashes that are not uniform, or "
-      "keys that somebody chose for this; a keyed hash (SipHash with a secret) prevents it");
+  throw Error(ErrorCode::kInvalidArgument,
+              "no fuse filter can be built from these keys: ready hashes that are not uniform, or "
+              "keys chosen to make it fail; a keyed hash (SipHash with a secret) prevents this");
 }
 
 template BuiltFuse FuseBuilder::Build<8>(const MemoryOptions&);
