@@ -1,5 +1,5 @@
 // Keys that are prepared to collide. They do so under hashes that are not keyed, for every seed.
-// They have no effect on keyed hashes, if the secret is unknown.
+// Keyed hashes resist them if the secret is unknown.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The list of backends, and the choice of one of them.
+// The list of backends, and the choice of a backend.
 #include "tamis/backend.h"
 
 #include <gtest/gtest.h>

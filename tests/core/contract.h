@@ -51,7 +51,7 @@ struct Subject {
   // Moves the filter once by construction and once by assignment.
   AnyFilter (*moved)(Filter&);
   void (*assign)(Filter& to, AnyFilter from);
-  // nullptr if the class has no such function.
+  // nullptr if the class lacks the function.
   bool (*erase)(Filter&, const OneKey&);
   AnyFilter (*clone)(const Filter&);
   void (*merge)(Filter&, const Filter&);

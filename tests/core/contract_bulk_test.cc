@@ -25,7 +25,7 @@ constexpr unsigned kThreads[] = {1, 2, 5};
 
 using BulkContractTest = ContractTest;
 
-// Inserts the keys one by one. Returns the indices of those that were refused.
+// Inserts the keys one by one. Returns the indices of refused keys.
 std::vector<uint64_t> InsertOnes(const Subject& subject, Filter& filter,
                                  const std::vector<OneKey>& keys) {
   std::vector<uint64_t> rejected;
@@ -284,7 +284,7 @@ void ExpectSmallOutputsRefused(const Asked& asked, const Keys& keys) {
   ExpectTooSmall<uint8_t>(128, "bytes", [&](auto out) { asked.Contains(keys, out); });
   ExpectTooSmall<uint32_t>(128, "elements", [&](auto out) { asked.Select(keys, out); });
   ExpectTooSmall<uint64_t>(0, "elements", [&](auto out) { asked.Select(keys, out); });
-  // Neither the keys nor the output exist: the call must only look at their sizes.
+  // The keys and the output do not exist: the call must only look at their sizes.
   uint64_t key = 0;
   uint32_t row = 0;
   const Keys many(std::span(&key, (size_t{1} << 32) + 1));

@@ -150,7 +150,7 @@ TYPED_TEST(CuckooFilterTest, MeasuredRatesAreThoseExpected) {
   }
 }
 
-// More buckets give a rate below that of a full table.
+// More buckets give a lower rate than a full table.
 TYPED_TEST(CuckooFilterTest, LowerRatesAreMet) {
   constexpr uint64_t kCapacity = 50'000;
   const double full = TypeParam({.capacity = kCapacity}).expected_fpr();

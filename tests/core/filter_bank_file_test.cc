@@ -305,8 +305,8 @@ TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
   ExpectRefused(twice, "name", members + 32 + 24);
 }
 
-// Returns names with the same value under libstdc++'s std::hash<std::string>, which has no seed. A
-// table that uses it would compare each name with all others.
+// Returns names with the same value under libstdc++'s std::hash<std::string>, which is not seeded.
+// A table that uses it would compare each name with all others.
 std::vector<std::string> CollidingNames(int log2_names) {
   constexpr uint64_t kMul = 0xC6A4A7935BD1E995;  // of MurmurHash64A
   uint64_t inverse = kMul;

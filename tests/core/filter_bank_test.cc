@@ -62,7 +62,7 @@ TEST(FilterBankTest, EmptyBankHasNoAnswers) {
   EXPECT_TRUE(bank.members().empty());
 }
 
-// A model test: after each of any sequence of changes, every answer is the same as that of the
+// A model test: after each of any sequence of changes, every answer is the same as from the
 // filters.
 TEST(FilterBankTest, AnyChangesLeaveTheAnswersOfTheFilters) {
   for (const uint64_t seed : {1, 2, 3}) {

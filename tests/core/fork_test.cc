@@ -1,4 +1,4 @@
-// Children of fork, which have a copy of every engine, but none of its threads.
+// Children of fork, which have a copy of every engine, but not its threads.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -109,7 +109,7 @@ TEST(ScalableFilterBoundTest, HoldsForAnyNumberOfLayers) {
 }
 
 // A common claim is that a scalable filter may answer "absent" as soon as one layer does. By that
-// rule, nearly every key except those of one layer would be lost.
+// rule, nearly all keys outside of one layer would be lost.
 TEST(ScalableFilterMythTest, OneLayerThatSaysAbsentProvesNothing) {
   SplitBlockScalable filter({.initial_capacity = 100, .fpr = 0.05});
   const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/1);

@@ -184,7 +184,7 @@ TEST_P(SplitBlockFilterTest, EstimatesAreThoseOfTheFill) {
   }
 }
 
-// A filter with every bit set has no finite estimate, and answers "maybe" to all keys.
+// A filter with every bit set has an infinite estimate, and answers "maybe" to all keys.
 TEST_P(SplitBlockFilterTest, AFullFilterIsInfinitelyFull) {
   SplitBlockBloomFilter filter({.bytes = 32, .backend = &backend()});
   filter.Insert(RandomKeys(2000, /*seed=*/1));

@@ -21,7 +21,7 @@
 
 namespace tamis::windowed_filter_test {
 
-// A rate at which the keys of a test have no false positive. Classic filters of a few words, for a
+// A rate at which a test hardly ever sees a false positive. Classic filters of a few words, for a
 // few keys, have more of them than the formula gives.
 constexpr double kHardlyEver = 1e-9;
 template <typename F>

@@ -1,4 +1,4 @@
-// Filter banks in a process that has no memory for a change: a failed change leaves a bank that
+// Filter banks in a process that runs out of memory: a failed change leaves a bank that
 // answers queries for all its members. Also tests how much memory a bank takes that only claims to
 // be large.
 #include <gtest/gtest.h>

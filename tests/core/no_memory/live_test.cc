@@ -1,4 +1,4 @@
-// Live filters in a process that has no memory for a change: the old filter stays in use, and no
+// Live filters in a process that runs out of memory: the old filter stays in use, and no
 // data handed over is lost.
 #include "tamis/live/live.h"
 
@@ -45,8 +45,8 @@ void ForEachAllocation(bool later, const Prepare& prepare, const Act& act, const
 
 const std::vector<uint64_t> kKeys = RandomKeys(1000, /*seed=*/1);
 
-// The task of a thread that cannot be started reported this through its future, for which there was
-// no memory.
+// The task of a thread that cannot be started reported this through its future, which itself takes
+// memory.
 TEST(LiveWithoutMemoryTest, ARebuildThatCannotBeStartedIsNone) {
   using Filter = SplitBlockBloomFilter;
   for (const bool later : {false, true}) {

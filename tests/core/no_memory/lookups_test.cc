@@ -1,4 +1,4 @@
-// Lookups ordered by region, in a process that has no memory for them: they are answered one after
+// Lookups ordered by region, in a process that runs out of memory: they are answered one after
 // the other, or refused with nothing written. Also tests how much memory they take.
 #include <gtest/gtest.h>
 
