@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -14,6 +15,7 @@
 #include "tamis/backend.h"
 #include "tamis/backends.h"
 #include "tamis/engine/engine.h"
+#include "tamis/filters/filter_kinds.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
@@ -313,8 +315,13 @@ TEST_F(CalibrationTest, MeasuresThisMachine) {
   std::set<std::string> backends;
   for (const Calibration::Point& point : measured.points) backends.insert(point.backend);
   EXPECT_EQ(backends.size(), Backends().size());
-  // There are split-block, cuckoo, classic and counting filters, of 256 KiB and 1 MiB.
-  EXPECT_EQ(measured.points.size(), 4 * 2 * Backends().size());
+  // There are split-block, cuckoo, classic, counting and fuse filters, of 256 KiB and 1 MiB.
+  EXPECT_EQ(measured.points.size(), 5 * 2 * Backends().size());
+  for (const Calibration::Point& point : measured.points) {
+    if (!KindInfo(point.kind).is_static) continue;
+    EXPECT_EQ(point.insert_ns, point.partitioned_insert_ns) << "both are the cost of building";
+    EXPECT_TRUE(std::has_single_bit((point.filter_bytes >> 18) + 1)) << point.filter_bytes;
+  }
   EXPECT_GT(measured.thread_start_us, 0);
 
   measured.Save(folder_ / "c");

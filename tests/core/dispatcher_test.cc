@@ -20,6 +20,7 @@
 #include "tamis/engine/engine_threads.h"
 #include "tamis/filters/bloom_filter.h"
 #include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/fuse_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
@@ -100,6 +101,10 @@ TEST_F(DispatcherTest, EachKindHasItsOwnCosts) {
   EXPECT_DOUBLE_EQ(seconds(cuckoo8), 3e-6);
   EXPECT_DOUBLE_EQ(seconds(cuckoo12), 2e-6);
   EXPECT_DOUBLE_EQ(seconds(FilterOf(kMiB)), 1e-6);
+  const auto fuse16 = FuseFilter<16>::From(std::vector<uint64_t>{1, 2, 3});
+  EXPECT_DOUBLE_EQ(seconds(fuse16), 1e-6);
+  calibration.points.push_back({"portable", kMiB, 40, 1, 1, FilterKind::kFuse8});
+  EXPECT_DOUBLE_EQ(seconds(fuse16), 4e-6);
 }
 
 TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {

@@ -15,7 +15,8 @@ namespace tamis {
 struct Calibration {
   // The costs of one backend on one thread, for filters of one kind and size: nanoseconds per
   // integer key in a large batch, in (0, 1e6]. Half of the queries find their key. Classic filters
-  // are full and set 7 bits for each key. The costs of other numbers of bits follow from that.
+  // are full and set 7 bits for each key. The costs of other numbers of bits follow from that. For
+  // static filters, both costs of insertion are the cost of building the filter.
   struct Point {
     std::string backend;
     uint64_t filter_bytes = 0;         // in [1, 2^53]
@@ -41,11 +42,11 @@ struct Calibration {
   Calibration();
 
   // Measures this machine: every backend, with split-block, classic and counting filters, and with
-  // cuckoo filters up to 64 MiB. Takes about half a minute on one thread, and a moment on all
+  // cuckoo and fuse filters up to 64 MiB. Takes about half a minute on one thread, and a moment on all
   // threads.
   //
   // Filters have 256 KiB, 1 MiB and so on, each 4 times the last, up to `max_filter_bytes`, which
-  // is at least 256 KiB. This needs `max_filter_bytes` and up to 300 MiB more of memory. Short
+  // is at least 256 KiB. This needs `max_filter_bytes` and up to 600 MiB more of memory. Short
   // measurements are repeated, and measurements on one thread count only its processor time, so
   // that other programs disturb little. On a machine with one thread, the costs of threads stay the
   // typical ones. Queries on a GPU, if there is one, are measured by the wall clock and include the

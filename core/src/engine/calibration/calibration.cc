@@ -75,7 +75,7 @@ std::string PointProblem(std::span<const Calibration::Point> points) {
     }
   }
   const Kind* const kind = FindKind(point.kind);
-  if (kind == nullptr || !kind->info.is_plain()) {
+  if (kind == nullptr || kind->info.has_layers) {
     return std::string("kind is ") + FilterKindName(point.kind) +
            "; allowed: kinds that are measured";
   }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/engine/calibration/measured_filter.h"
 #include "core/src/engine/engine_access.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backend.h"
@@ -44,7 +45,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
   options.pin = CallRoute{&backend, 1, false, 0, 0};
   options.calibration.points = {{std::string(backend.name), 1, 1, 1, 1}};  // it is the only way
   const Engine engine = EngineAccess::Make(std::move(options), accelerator);
-  // Keys of any values: the filters are empty, which costs a GPU no less than full ones.
+  // The filters that can be empty are: that costs a GPU no less than full ones.
   std::vector<uint64_t> many(keys);
   for (uint64_t i = 0; i < keys; ++i) many[i] = i * 0x9E3779B97F4A7C15;
   std::vector<uint64_t> bits(BitmapWords(keys));
@@ -60,7 +61,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     if (of_host.backend != Backends().front().name) continue;
     const Kind& kind = KindOf(of_host.kind);
     if (!kind.calibration.on_device) continue;
-    const AnyFilter filter = kind.make({.bytes = of_host.filter_bytes});
+    const AnyFilter filter = MakeMeasured(kind, of_host.filter_bytes);
     ask(*filter, keys);  // copies the filter; the first call also makes the ring
     const double few = MedianSeconds([&] { ask(*filter, kFewKeys); });
     const double all = MedianSeconds([&] { ask(*filter, keys); });
@@ -70,7 +71,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     point.contains_ns =
         std::max(1e9 * (all - few) / static_cast<double>(keys), 1e9 * kLeastSeconds / 1e3);
     calibration.points.push_back(point);
-    if (filter->bytes() < largest) continue;
+    if (filter->bytes() < largest || kind.info.is_static) continue;
     largest = filter->bytes();
     calibration.device_start_us = 1e6 * few;
     // Each insertion outdates the copy on the device.

@@ -18,6 +18,7 @@
 
 #include "core/src/bulk/regions.h"
 #include "core/src/engine/calibration/calibration_fields.h"
+#include "core/src/engine/calibration/measured_filter.h"
 #include "core/src/engine/thread_pool.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backend.h"
@@ -82,66 +83,51 @@ void FillSequence(uint64_t first, std::span<uint64_t> keys) {
   std::iota(keys.begin(), keys.end(), first);
 }
 
-// A filter with keys to insert and keys to ask for, of which it has every other one.
+// A filter with keys to insert and keys to query. The filter contains every other one of these.
 class Workload {
  public:
   Workload(const detail::Kind& kind, uint64_t filter_bytes)
-      : owner_(kind.make({.bytes = filter_bytes})),
-        filter_(RequireChangeable(*owner_)),
-        empties_(kind.calibration.until_full),
-        partitions_(kind.info.can.parallel_build) {
+      : kind_(kind), filter_(detail::MakeMeasured(kind, filter_bytes)) {
+    if (kind.info.is_static) {
+      const uint64_t keys = detail::MeasuredKeys(kind, filter_bytes);
+      // The build above was the first to touch the memory.
+      build_ns_ = BestNs(
+          1, keys, [](int) {}, [&](int) { filter_ = detail::MakeMeasured(kind, filter_bytes); });
+      MakeKeys(keys);
+      return;
+    }
     uint64_t most = 8 * filter_bytes / kBitsPerKey;
     partitioned_keys_ = detail::CalibratedKeys(filter_bytes);
     insert_keys_ = kKeys;
-    if (empties_) {
+    if (kind.calibration.until_full) {
       // Until it is full: the last tenth of the keys costs as much as half of the others.
-      most = partitioned_keys_ = insert_keys_ = filter_.capacity();
+      most = partitioned_keys_ = insert_keys_ = changeable().capacity();
     }
-    // Different keys in each repetition where the filter is large: the same ones would find their
-    // cache lines near, as keys of a user do not.
-    keys_.resize(
-        std::clamp<uint64_t>(kRepetitions * kKeys, kKeys, std::max<uint64_t>(most, kKeys)));
-    FillSequence(0, keys_);
-    queries_ = keys_;
-    for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
+    MakeKeys(most);
     // So that no measurement is the first to touch the memory of the filter and of the buffers.
     if (kind.calibration.fill != nullptr) {
-      kind.calibration.fill(filter_, keys_.size());
-      filter_.Insert(keys_);
+      kind.calibration.fill(changeable(), keys_.size());
+      changeable().Insert(keys_);
     } else {
       InsertPartitioned(PinnedEngine(Backends().front(), 1, true));
     }
   }
 
   Calibration::Point Measure(const Backend& backend) {
-    const Engine direct = PinnedEngine(backend, 1, false);
-    const Engine partitioned = PinnedEngine(backend, 1, true);
-    // Many keys are their own repetition.
-    const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
     Calibration::Point point;
     point.backend = backend.name;
-    point.kind = filter_.kind();
-    point.filter_bytes = filter_.bytes();
-    // This first: it visits the whole filter, which then is in the caches as far as it fits.
-    if (partitions_) {
-      point.partitioned_insert_ns = BestNs(
-          repetitions, partitioned_keys_, [&](int) { Empty(); },
-          [&](int) { InsertPartitioned(partitioned); });
+    point.kind = kind_.info.kind;
+    point.filter_bytes = filter_->bytes();
+    if (kind_.info.is_static) {
+      point.insert_ns = point.partitioned_insert_ns = build_ns_;
+    } else {
+      MeasureInsertions(backend, point);
     }
-    point.insert_ns = BestNs(
-        empties_ ? repetitions : kRepetitions, insert_keys_, [&](int) { Empty(); },
-        [&](int repetition) {
-          if (empties_) {
-            direct.Insert(filter_, insert_keys_, FillSequence);
-          } else {
-            direct.Insert(filter_, Slice(keys_, repetition));
-          }
-        });
-    if (!partitions_) point.partitioned_insert_ns = point.insert_ns;  // there are no parts
+    const Engine engine = PinnedEngine(backend, 1, false);
     point.contains_ns = BestNs(
         kRepetitions, kKeys, [](int) {},
         [&](int repetition) {
-          direct.Contains(filter_, Slice(queries_, repetition), Bitmap(bits_));
+          engine.Contains(*filter_, Slice(queries_, repetition), Bitmap(bits_));
         });
     return point;
   }
@@ -153,7 +139,7 @@ class Workload {
       const Engine engine = PinnedEngine(backend, count, false);
       return BestSeconds(
           WallTime, kRepetitions, [](int) {},
-          [&](int) { engine.Contains(filter_, queries_, Bitmap(bits)); });
+          [&](int) { engine.Contains(*filter_, queries_, Bitmap(bits)); });
     };
     const double one = seconds(1);
     const double all = std::max(seconds(threads) - start_seconds * (threads - 1), 1e-9);
@@ -161,13 +147,48 @@ class Workload {
   }
 
  private:
-  // A filter that can be full is emptied before keys are inserted again.
-  void Empty() {
-    if (empties_) filter_.Clear();
+  ChangeableFilter& changeable() { return RequireChangeable(*filter_); }
+
+  // Different keys in each repetition if the filter contains enough: the cache lines of the same
+  // keys would be in a cache, as those of a user's keys are not.
+  void MakeKeys(uint64_t most) {
+    keys_.resize(
+        std::clamp<uint64_t>(kRepetitions * kKeys, kKeys, std::max<uint64_t>(most, kKeys)));
+    FillSequence(0, keys_);
+    queries_ = keys_;
+    for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
+  }
+
+  // Visits the whole filter, which then is in the caches as far as it fits.
+  void MeasureInsertions(const Backend& backend, Calibration::Point& point) {
+    const Engine direct = PinnedEngine(backend, 1, false);
+    const Engine partitioned = PinnedEngine(backend, 1, true);
+    const bool empties = kind_.calibration.until_full;
+    // Many keys are their own repetition.
+    const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
+    // A filter that can be full is emptied before keys are inserted again.
+    const auto empty = [&](int) {
+      if (empties) changeable().Clear();
+    };
+    if (kind_.info.can.parallel_build) {
+      point.partitioned_insert_ns = BestNs(repetitions, partitioned_keys_, empty,
+                                           [&](int) { InsertPartitioned(partitioned); });
+    }
+    point.insert_ns = BestNs(
+        empties ? repetitions : kRepetitions, insert_keys_, empty, [&](int repetition) {
+          if (empties) {
+            direct.Insert(changeable(), insert_keys_, FillSequence);
+          } else {
+            direct.Insert(changeable(), Slice(keys_, repetition));
+          }
+        });
+    if (!kind_.info.can.parallel_build) {
+      point.partitioned_insert_ns = point.insert_ns;  // there are no parts
+    }
   }
 
   void InsertPartitioned(const Engine& engine) {
-    engine.Insert(filter_, partitioned_keys_, FillSequence);
+    engine.Insert(changeable(), partitioned_keys_, FillSequence);
   }
 
   static Keys Slice(const std::vector<uint64_t>& keys, int repetition) {
@@ -175,12 +196,11 @@ class Workload {
     return Keys(keys).Slice(static_cast<size_t>(repetition) * step, kKeys);
   }
 
-  AnyFilter owner_;
-  ChangeableFilter& filter_;
-  bool empties_;
-  bool partitions_;
-  uint64_t partitioned_keys_;
-  uint64_t insert_keys_;
+  const detail::Kind& kind_;
+  AnyFilter filter_;
+  double build_ns_ = 0;  // per key, for a static kind
+  uint64_t partitioned_keys_ = 0;
+  uint64_t insert_keys_ = 0;
   std::vector<uint64_t> keys_;
   std::vector<uint64_t> queries_;
   std::vector<uint64_t> bits_ = std::vector<uint64_t>(BitmapWords(kKeys));

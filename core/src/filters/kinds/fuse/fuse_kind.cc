@@ -60,6 +60,15 @@ LookupFacts Facts(uint64_t, uint64_t) {
   return {.cache_lines = 3, .note = "never changes: built from all keys at once"};
 }
 
+constexpr uint64_t kKiB = 1024;
+constexpr uint64_t kMiB = 1024 * kKiB;
+
+// Of 8 bits, which stand for all of them. What stands for insertion is the build.
+constexpr CostAtSize kPortableCosts[] = {{256 * kKiB, {6, 30, 30}}};
+constexpr CostAtSize kVector128Costs[] = {{256 * kKiB, {4, 30, 30}}};
+constexpr CostAtSize kVector256Costs[] = {{256 * kKiB, {2, 30, 30}}};
+constexpr CostAtSize kVector512Costs[] = {{256 * kKiB, {2, 30, 30}}};
+
 template <int kBits>
 constexpr Kind RowOf(const char* name) {
   using F = FuseFilter<kBits>;
@@ -79,7 +88,10 @@ constexpr Kind RowOf(const char* name) {
       .fpr_of_bytes = FprOfBytes<kBits>,
       .fpr_when_full = FprWhenFull<kBits>,
       .lookup_facts = Facts,
-      .calibration = {.costs_as = FilterKind::kCuckoo16},
+      .calibration = {.costs_as = FilterKind::kFuse8,
+                      .max_bytes = 64 * kMiB,  // larger ones take 8 bytes of memory per key
+                      .typical = {kPortableCosts, kVector128Costs, kVector256Costs,
+                                  kVector512Costs}},
   };
 }
 

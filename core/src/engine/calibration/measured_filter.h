@@ -1,0 +1,21 @@
+// The filters that a calibration measures.
+#ifndef TAMIS_CORE_SRC_ENGINE_CALIBRATION_MEASURED_FILTER_H_
+#define TAMIS_CORE_SRC_ENGINE_CALIBRATION_MEASURED_FILTER_H_
+
+#include <cstdint>
+
+#include "core/src/filters/registry/kinds.h"
+#include "tamis/filters/any_filter.h"
+
+namespace tamis::detail {
+
+// The number of keys that a static filter is built from, so that it has a little less than
+// `filter_bytes` bytes.
+uint64_t MeasuredKeys(const Kind& kind, uint64_t filter_bytes);
+// A filter of at most `filter_bytes` bytes: empty, or for a static kind, built from the integers
+// below MeasuredKeys.
+AnyFilter MakeMeasured(const Kind& kind, uint64_t filter_bytes);
+
+}  // namespace tamis::detail
+
+#endif  // TAMIS_CORE_SRC_ENGINE_CALIBRATION_MEASURED_FILTER_H_
