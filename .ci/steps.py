@@ -23,6 +23,7 @@ import time
 
 # Name, modes, minutes after which it is stopped, command. Cheap steps that find much come first.
 TABLE = """
+packages      gate,release          30   .ci/packages
 format        quick,gate,release     5   cmake/bootstrap.sh format
 first-circle  quick                 20   cmake/bootstrap.sh test
 release       gate,release          45   .ci/release

@@ -52,7 +52,8 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
   deps               only install what `demo` and `test` need
   clang              install clang with its sanitizers and libFuzzer, for the preset `clang`
   aarch64 [ARGUMENTS]
-                     build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`
+                     build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`;
+                     `aarch64 deps` only installs what that needs
   format [--fix]     check the layout of the sources with clang-format, or fix it
   prefix DIR [ARCH]  unpack the libraries needed (headers too) into DIR, for a machine without
                      network or for a cross build; there: cmake -DCMAKE_PREFIX_PATH=DIR
@@ -310,6 +311,7 @@ aarch64() {
   arm_prefix="$root/build/aarch64-prefix"
   # The script again, for an unavailable archive to end only this part with its status.
   [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
+  [ "${1:-}" != deps ] || return 0
   arm_build="$root/build/aarch64"
   configure "$arm_build" -U "TAMIS_*" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
     -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
