@@ -42,8 +42,8 @@ struct Calibration {
   Calibration();
 
   // Measures this machine: every backend, with split-block, classic and counting filters, and with
-  // cuckoo and fuse filters up to 64 MiB. Takes about half a minute on one thread, and a moment on all
-  // threads.
+  // cuckoo and fuse filters up to 64 MiB. Takes about half a minute on one thread, and a moment on
+  // all threads.
   //
   // Filters have 256 KiB, 1 MiB and so on, each 4 times the last, up to `max_filter_bytes`, which
   // is at least 256 KiB. This needs `max_filter_bytes` and up to 600 MiB more of memory. Short

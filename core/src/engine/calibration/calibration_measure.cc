@@ -174,8 +174,8 @@ class Workload {
       point.partitioned_insert_ns = BestNs(repetitions, partitioned_keys_, empty,
                                            [&](int) { InsertPartitioned(partitioned); });
     }
-    point.insert_ns = BestNs(
-        empties ? repetitions : kRepetitions, insert_keys_, empty, [&](int repetition) {
+    point.insert_ns =
+        BestNs(empties ? repetitions : kRepetitions, insert_keys_, empty, [&](int repetition) {
           if (empties) {
             direct.Insert(changeable(), insert_keys_, FillSequence);
           } else {
