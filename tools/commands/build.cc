@@ -70,7 +70,6 @@ struct BuildOptions {
   FilterKind kind = FilterKinds().front().kind;
   std::optional<FilterKind> layers;  // of a scalable filter; none: the fast default
   FilterOptions filter;
-  std::string hash = "xxh3";
   SecretOptions secret;
   bool secret_in_file = false;
   bool no_huge_pages = false;
@@ -85,15 +84,25 @@ struct BuildOptions {
   bool is_static() const { return KindInfo(kind).is_static; }
 };
 
-AnyFilter MakeFilterFor(const BuildOptions& options) {
-  if (!options.scalable()) return MakeFilter(options.kind, options.filter);
+// A build for which everything is decided that its options leave open.
+struct BuildJob {
+  const BuildOptions& options;
+  uint64_t total_bytes = 0;  // of the inputs; 0: unknown
+  FilterOptions filter = {};
+  SaveOptions save = {};
+};
+
+AnyFilter MakeFilterFor(const BuildJob& job) {
+  const BuildOptions& options = job.options;
+  const FilterOptions& filter = job.filter;
+  if (!options.scalable()) return MakeFilter(options.kind, filter);
   ScalableOptions scalable;
-  if (options.filter.capacity != 0) scalable.initial_capacity = options.filter.capacity;
-  if (options.filter.fpr != 0) scalable.fpr = options.filter.fpr;
-  scalable.max_bytes = options.filter.bytes;
-  scalable.hash = options.filter.hash;
-  scalable.memory = options.filter.memory;
-  scalable.backend = options.filter.backend;
+  if (filter.capacity != 0) scalable.initial_capacity = filter.capacity;
+  if (filter.fpr != 0) scalable.fpr = filter.fpr;
+  scalable.max_bytes = filter.bytes;
+  scalable.hash = filter.hash;
+  scalable.memory = filter.memory;
+  scalable.backend = filter.backend;
   return MakeScalableFilter(options.layers.value_or(FilterKinds().front().kind), scalable);
 }
 
@@ -105,9 +114,8 @@ struct Sizing {
 };
 
 // std::nullopt if the size is given, or no rate is asked for.
-std::optional<Sizing> SizingOf(const BuildOptions& options) {
+std::optional<Sizing> SizingOf(const BuildOptions& options, uint64_t capacity) {
   const ScalableOptions growth;
-  const uint64_t capacity = options.filter.capacity;
   const double fpr = options.filter.fpr;
   if (!options.scalable()) {
     if (capacity == 0 || fpr == 0 || options.filter.bytes != 0) return std::nullopt;
@@ -142,8 +150,8 @@ void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
           " bits a key. Give another --fpr or --kind, or --oversized to make it"));
 }
 
-void CheckSizing(const BuildOptions& options) {
-  const std::optional<Sizing> sizing = SizingOf(options);
+void CheckSizing(const BuildOptions& options, uint64_t capacity) {
+  const std::optional<Sizing> sizing = SizingOf(options, capacity);
   if (!sizing) return;
   RequireNotOversized(options, *sizing);
   const std::string advice = SizingAdvice(sizing->kind, sizing->capacity, sizing->fpr);
@@ -151,26 +159,64 @@ void CheckSizing(const BuildOptions& options) {
 }
 
 // The capacity, by counting the keys if it was not given.
-void SettleCapacity(BuildOptions& options, std::optional<uint64_t> total_bytes) {
-  if (options.filter.capacity != 0 || options.filter.bytes != 0 || options.scalable()) return;
+uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_bytes) {
+  const FilterOptions& filter = options.filter;
+  if (filter.capacity != 0 || filter.bytes != 0 || options.scalable()) return filter.capacity;
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
                 "Or take --kind scalable, or --kind fuse8 for a set that never changes");
   }
   // No keys make an empty filter.
-  options.filter.capacity =
-      std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
+  return std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
 }
 
 // Of the sizes that filters of a bank have, the least that is enough.
-void SettleSizeForBank(BuildOptions& options) {
-  if (!options.for_bank) return;
-  FilterOptions& filter = options.filter;
+uint64_t BytesInBank(const FilterOptions& filter) {
   const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
-  filter.bytes =
-      BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
-  filter.fpr = 0;
+  return BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
+}
+
+// The hash with its secret, if it has one.
+HashSpec HashOf(const BuildOptions& options) {
+  HashSpec hash = options.filter.hash;
+  const std::optional<HashSecret> secret = options.secret.Read();
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(ErrorCode::kInvalidArgument,
+                std::string("the hash ") + HashKindName(hash.kind) + problem);
+  };
+  if (!IsKeyed(hash.kind)) {
+    if (secret || options.secret_in_file) refuse(" has no secret; give --hash siphash13");
+    return hash;
+  }
+  if (hash.seed != 0) refuse(" has a secret in place of a seed: leave out --seed");
+  if (secret) {
+    hash.secret = *secret;
+  } else if (options.secret_in_file) {
+    hash = RandomKeyedHash(hash.kind);
+  } else {
+    refuse(std::string(" needs a secret: give --secret FILE (") + kMakeSecret +
+           "), or --secret-in-file for a random one that the filter's file has");
+  }
+  return hash;
+}
+
+// May read all inputs, to count their keys.
+BuildJob MakeJob(const BuildOptions& options) {
+  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  BuildJob job{options, total_bytes.value_or(0), options.filter, options.save};
+  job.save.with_secret = options.secret_in_file;
+  job.filter.hash = HashOf(options);
+  job.filter.memory.huge_pages = !options.no_huge_pages;
+  job.filter.backend = options.run.Pinned();
+  if (options.is_static()) return job;
+  job.filter.capacity = CapacityOf(options, total_bytes);
+  CheckSizing(options, job.filter.capacity);
+  if (options.for_bank) {
+    job.filter.bytes = BytesInBank(job.filter);
+    job.filter.fpr = 0;
+  }
+  return job;
 }
 
 struct Inserted {
@@ -194,10 +240,11 @@ std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& fi
   return std::nullopt;
 }
 
-Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, ChangeableFilter& filter) {
+Inserted InsertAll(const BuildJob& job, ChangeableFilter& filter) {
+  const BuildOptions& options = job.options;
   Engine engine = options.run.MakeEngine();
   const auto start = std::chrono::steady_clock::now();
-  Progress progress("building", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  Progress progress("building", Progress::Unit::kBytes, job.total_bytes, options.run.quiet);
   KeyReader reader(options.input, {});
   KeyBatch batch;
   Inserted inserted;
@@ -237,15 +284,11 @@ Inserted InsertAll(const BuildOptions& options, uint64_t total_bytes, Changeable
 }
 
 // Builds a filter of a kind that never changes, which is sized by its keys.
-AnyFilter BuildStatic(const BuildOptions& options, uint64_t total_bytes, Inserted& inserted) {
-  if (options.filter.capacity != 0 || options.filter.bytes != 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                std::string("a ") + FilterKindName(options.kind) +
-                    " filter is sized by its keys: leave out --capacity and --bytes");
-  }
+AnyFilter BuildStatic(const BuildJob& job, Inserted& inserted) {
+  const BuildOptions& options = job.options;
   const Engine engine = options.run.MakeEngine();
   const auto start = std::chrono::steady_clock::now();
-  Progress progress("reading", Progress::Unit::kBytes, total_bytes, options.run.quiet);
+  Progress progress("reading", Progress::Unit::kBytes, job.total_bytes, options.run.quiet);
   std::optional<Notice> notice;
   const auto read_all = [&](const std::function<void(Keys)>& visit) {
     KeyReader reader(options.input, {});
@@ -259,7 +302,7 @@ AnyFilter BuildStatic(const BuildOptions& options, uint64_t total_bytes, Inserte
     inserted.empty = reader.num_empty();
     notice.emplace("building the filter", options.run.quiet);
   };
-  AnyFilter filter = BuildFilter(options.kind, read_all, options.filter, &engine);
+  AnyFilter filter = BuildFilter(options.kind, read_all, job.filter, &engine);
   inserted.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   inserted.backend = filter->backend().name;
@@ -268,13 +311,13 @@ AnyFilter BuildStatic(const BuildOptions& options, uint64_t total_bytes, Inserte
 }
 
 // A filter with many times its capacity answers "maybe" to nearly every key.
-void RequireNotOverfull(const BuildOptions& options, const Filter& filter) {
-  if (options.overfull || !IsOverfull(filter, options.filter.fpr)) return;
+void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
+  if (job.options.overfull || !IsOverfull(filter, job.filter.fpr)) return;
   throw Error(ErrorCode::kInvalidArgument,
               WithCommas(filter.inserted_count()) + " keys in a filter for " +
                   WithCommas(filter.capacity()) + " make its false-positive rate " +
                   PercentText(filter.expected_fpr()) + ", and " +
-                  PercentText(RateSizedFor(filter, options.filter.fpr)) +
+                  PercentText(RateSizedFor(filter, job.filter.fpr)) +
                   " was asked for; nothing was saved. Give a larger --capacity or --bytes, or "
                   "--overfull to save it");
 }
@@ -320,68 +363,44 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   }
 }
 
-// The kind of the hash by its name, and its secret if it has one.
-void SettleHash(BuildOptions& options) {
-  HashSpec& hash = options.filter.hash;
-  for (const HashKind kind : kHashKinds) {
-    if (options.hash == HashKindName(kind)) hash.kind = kind;
-  }
-  const std::optional<HashSecret> secret = options.secret.Read();
-  const auto refuse = [&](const std::string& problem) {
-    throw Error(ErrorCode::kInvalidArgument, "the hash " + options.hash + problem);
-  };
-  if (!IsKeyed(hash.kind)) {
-    if (secret || options.secret_in_file) refuse(" has no secret; give --hash siphash13");
-    return;
-  }
-  if (hash.seed != 0) refuse(" has a secret in place of a seed: leave out --seed");
-  options.save.with_secret = options.secret_in_file;
-  if (secret) {
-    hash.secret = *secret;
-  } else if (options.secret_in_file) {
-    hash = RandomKeyedHash(hash.kind);
-  } else {
-    refuse(std::string(" needs a secret: give --secret FILE (") + kMakeSecret +
-           "), or --secret-in-file for a random one that the filter's file has");
-  }
-}
-
-int Run(BuildOptions options) {
+void Check(const BuildOptions& options) {
   options.input.Check();
-  if (options.layers && !options.scalable()) {
-    throw Error(ErrorCode::kInvalidArgument, "--layers goes with --kind scalable");
-  }
+  const auto refuse = [](const std::string& problem) {
+    throw Error(ErrorCode::kInvalidArgument, problem);
+  };
+  if (options.layers && !options.scalable()) refuse("--layers goes with --kind scalable");
   if (options.for_bank &&
       (options.kind != SplitBlockBloomFilter::kKind || options.filter.bytes != 0)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "--for-bank is for split-block filters, and chooses their sizes: leave out --kind "
-                "and --bytes");
+    refuse(
+        "--for-bank is for split-block filters, and chooses their sizes: leave out --kind "
+        "and --bytes");
   }
-  SettleHash(options);
-  if (options.no_huge_pages) options.filter.memory.huge_pages = false;
-  options.filter.backend = options.run.Pinned();
+  if (options.is_static() && (options.filter.capacity != 0 || options.filter.bytes != 0)) {
+    refuse(std::string("a ") + FilterKindName(options.kind) +
+           " filter is sized by its keys: leave out --capacity and --bytes");
+  }
   CheckOutputPath(options.output, options.save);
   CheckNotAnInput(options.output, options.secret.And(options.input.paths));
   if (options.json) {
     CheckStandardOutputIsNoInput(options.secret.And(options.input.paths));
     CheckStandardOutputIsNot(options.output);
   }
+}
 
+int Run(const BuildOptions& options) {
+  Check(options);
   SayIfSavedOnSignals(options.output);
-  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
+  const BuildJob job = MakeJob(options);
   Inserted inserted;
   const auto build = [&]() -> AnyFilter {
-    if (options.is_static()) return BuildStatic(options, total_bytes.value_or(0), inserted);
-    SettleCapacity(options, total_bytes);
-    CheckSizing(options);
-    SettleSizeForBank(options);
-    AnyFilter filter = MakeFilterFor(options);
-    inserted = InsertAll(options, total_bytes.value_or(0), RequireChangeable(*filter));
+    if (options.is_static()) return BuildStatic(job, inserted);
+    AnyFilter filter = MakeFilterFor(job);
+    inserted = InsertAll(job, RequireChangeable(*filter));
     return filter;
   };
   const AnyFilter filter = build();
-  RequireNotOverfull(options, *filter);
-  SaveFilter(*filter, options.output, options.run.quiet, options.save);
+  RequireNotOverfull(job, *filter);
+  SaveFilter(*filter, options.output, options.run.quiet, job.save);
   Report(options, *filter, inserted);
   return kDone;
 }
@@ -414,9 +433,7 @@ Command AddBuild(const CommandLine& program) {
       .Add("--bytes", options->filter.bytes, ParseBytes,
            "size, such as 512M, in place of the one that --fpr asks for")
       .Type("SIZE");
-  std::vector<std::string> hashes;
-  for (const HashKind kind : kHashKinds) hashes.emplace_back(HashKindName(kind));
-  command.Add("--hash", options->hash, "hash function (default: xxh3)").OneOf(hashes).Type("NAME");
+  AddHash(command, options->filter.hash.kind);
   command
       .Add("--seed", options->filter.hash.seed, ParseSeed,
            "of the hash (default: 0); random: filters err for different keys")

@@ -1,8 +1,21 @@
 #include "tools/options/kind_options.h"
 
 #include <tamis/file/filter_kind_name.h>
+#include <tamis/hash_kinds.h>
+
+#include <algorithm>
+#include <iterator>
 
 namespace tamis::tools {
+namespace {
+
+// The kind of a name that OneOf has admitted.
+HashKind HashKindNamed(std::string_view, std::string_view name) {
+  return *std::find_if(std::begin(kHashKinds), std::end(kHashKinds),
+                       [&](HashKind kind) { return HashKindName(kind) == name; });
+}
+
+}  // namespace
 
 std::vector<std::string> KindNames(bool (*may_be)(const FilterKindInfo& kind)) {
   std::vector<std::string> names;
@@ -23,6 +36,16 @@ void AddKindAndType(const CommandLine& command, FilterKind& kind,
   const Option option = AddKind(command, "-k,--kind", kind, may_be,
                                 description + " (default: " + FilterKindName(kind) + ")");
   AddKind(command, "-t,--type", kind, may_be, "").Hidden().Excludes(option);
+}
+
+void AddHash(const CommandLine& command, HashKind& kind) {
+  std::vector<std::string> names;
+  for (const HashKind one : kHashKinds) names.emplace_back(HashKindName(one));
+  command
+      .Add("--hash", kind, HashKindNamed,
+           std::string("hash function (default: ") + HashKindName(kind) + ")")
+      .OneOf(names)
+      .Type("NAME");
 }
 
 }  // namespace tamis::tools

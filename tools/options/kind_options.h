@@ -1,4 +1,4 @@
-// Options whose value is a kind of filters.
+// Options whose value is a kind of filter or of hash.
 #ifndef TAMIS_TOOLS_OPTIONS_KIND_OPTIONS_H_
 #define TAMIS_TOOLS_OPTIONS_KIND_OPTIONS_H_
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tamis/filters/filter_kinds.h"
+#include "tamis/hash.h"
 #include "tools/options/command_line.h"
 
 namespace tamis::tools {
@@ -28,6 +29,9 @@ Option AddKind(const CommandLine& command, const std::string& names, Kind& kind,
 // Adds --kind, and its former name --type, which the help does not mention.
 void AddKindAndType(const CommandLine& command, FilterKind& kind,
                     bool (*may_be)(const FilterKindInfo& kind), const std::string& description);
+
+// Adds --hash.
+void AddHash(const CommandLine& command, HashKind& kind);
 
 }  // namespace tamis::tools
 

@@ -17,6 +17,7 @@
 
 #include "tamis/detail/str_cat.h"
 #include "tools/options/exit_codes.h"
+#include "tools/options/kind_options.h"
 #include "tools/options/parse.h"
 #include "tools/options/signals.h"
 #include "tools/output/console.h"
@@ -45,7 +46,6 @@ void AddDeadlineTo(const CommandLine& command, Deadline& deadline) {
 struct CreateOptions {
   RedisOptions redis;
   FilterOptions filter;
-  std::string hash = "xxh3";
   Deadline deadline;
 };
 
@@ -54,21 +54,19 @@ std::string Summary(const std::string& name, const redis::Info& info) {
          BytesText(static_cast<double>(info.bytes)) + " in " + Counted(info.segments, "segment");
 }
 
-int RunCreate(CreateOptions options) {
-  for (const HashKind kind : kHashKinds) {
-    if (options.hash == HashKindName(kind)) options.filter.hash.kind = kind;
-  }
+int RunCreate(const CreateOptions& options) {
+  FilterOptions made = options.filter;
   const std::optional<HashSecret> secret = options.redis.secret.Read();
-  if (secret) options.filter.hash.secret = *secret;
-  if (IsKeyed(options.filter.hash.kind) != secret.has_value()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                secret ? "the hash " + options.hash + " has no secret; give --hash siphash13"
-                       : "the hash " + options.hash + " needs a secret: give --secret FILE (" +
-                             kMakeSecret + ")");
+  if (secret) made.hash.secret = *secret;
+  if (IsKeyed(made.hash.kind) != secret.has_value()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string("the hash ") + HashKindName(made.hash.kind) +
+            (secret ? " has no secret; give --hash siphash13"
+                    : std::string(" needs a secret: give --secret FILE (") + kMakeSecret + ")"));
   }
-  redis::SplitBlockFilter filter =
-      redis::SplitBlockFilter::Create(options.redis.Servers(), options.redis.name,
-                                      {options.filter, options.deadline}, {.secret = secret});
+  redis::SplitBlockFilter filter = redis::SplitBlockFilter::Create(
+      options.redis.Servers(), options.redis.name, {made, options.deadline}, {.secret = secret});
   if (!options.redis.quiet) Say(Summary(options.redis.name, filter.GetInfo()));
   return kDone;
 }
@@ -240,9 +238,7 @@ Command AddRedisCreate(const CommandLine& redis) {
       .Add("--bytes", options->filter.bytes, ParseBytes,
            "size, such as 512M, in place of the one that --fpr asks for")
       .Type("SIZE");
-  std::vector<std::string> hashes;
-  for (const HashKind kind : kHashKinds) hashes.emplace_back(HashKindName(kind));
-  command.Add("--hash", options->hash, "hash function (default: xxh3)").OneOf(hashes).Type("NAME");
+  AddHash(command, options->filter.hash.kind);
   command.Add("--seed", options->filter.hash.seed, ParseSeed, "of the hash (default: 0)")
       .Type("N|random");
   AddDeadlineTo(command, options->deadline);
