@@ -28,7 +28,6 @@
 #include "tools/output/json.h"
 #include "tools/output/output_file.h"
 #include "tools/output/progress.h"
-#include "tools/output/query_output.h"
 
 namespace tamis::tools {
 namespace {
@@ -166,7 +165,7 @@ class Query {
       out.Write(JsonText(json));
     } else if (options_.count) {
       const uint64_t selected = options_.invert ? tally_.keys - tally_.found : tally_.found;
-      out.Write(CountsText({tally_.keys, selected, options_.invert}));
+      out.Write(detail::StrCat(selected, "/", tally_.keys, "\n"));
     }
   }
 

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "tools/commands/asked_filter.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/foreign_info.h"
 #include "tools/commands/live_filter.h"
+#include "tools/input/filter_file.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/signals.h"
 #include "tools/output/console.h"

@@ -2,23 +2,21 @@
 #include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
 #include <tamis/unanswered_error.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/commands/query_keys.h"
 #include "tools/input/input.h"
 #include "tools/input/key_reader.h"
-#include "tools/input/key_type.h"
 #include "tools/options/exit_codes.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/output_file.h"
 #include "tools/output/progress.h"
-#include "tools/output/query_output.h"
 #include "tools/redis/command.h"
 #include "tools/redis/options.h"
 
@@ -171,62 +169,17 @@ int RunRebuild(const RebuildCommand& options) {
 
 struct RedisQueryOptions {
   RedisOptions redis;
-  InputOptions input;
-  bool invert = false;
-  bool count = false;
-  bool json = false;
-  bool any = false;
+  KeyQueryOptions query;
   bool fail_open = false;
-
-  bool WritesLines() const { return !count && !json && !any; }
 };
 
-void WriteLines(const RedisQueryOptions& options, const KeyBatch& batch, Bitmap found,
-                Output& out) {
-  for (size_t i = 0; i < batch.size(); ++i) {
-    if (found.Test(i) == options.invert) continue;
-    WriteRecord(batch.records[i], options.input.u64, out);
-  }
-  out.Flush();
-}
-
 int RunQuery(const RedisQueryOptions& options) {
-  options.input.Check();
-  if (!options.any) CheckStandardOutputIsNoInput(options.redis.And(options.input.paths));
-  const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
-  redis::SplitBlockFilter filter = options.redis.Open(
+  options.query.Check(options.redis.And(options.query.input.paths));
+  const std::optional<uint64_t> input_bytes = options.query.input.TotalBytes();
+  const redis::SplitBlockFilter filter = options.redis.Open(
       options.fail_open ? redis::Unavailable::kMaybe : redis::Unavailable::kThrow);
-  Output out;
-  const bool lines = options.WritesLines();
-  KeyReader reader(options.input, {.records = lines});
-  const bool quiet = options.redis.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
-  Progress progress("querying", Progress::Unit::kBytes, total_bytes.value_or(0), quiet);
-  KeyBatch batch;
-  std::vector<uint64_t> words;
-  uint64_t keys = 0, selected = 0;
-  bool first = true;
-  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
-    if (lines && first) out.Write(reader.header());
-    first = false;
-    words.assign(BitmapWords(batch.size()), 0);
-    const size_t matching = filter.Contains(batch.keys(), Bitmap(words));
-    keys += batch.size();
-    selected += options.invert ? batch.size() - matching : matching;
-    if (options.any && selected > 0) return kDone;
-    if (lines) WriteLines(options, batch, Bitmap(words), out);
-    progress.Advance(reader.bytes_read() - before);
-  }
-  if (lines && first) out.Write(reader.header());
-  const QueryCounts counts = {keys, selected, options.invert};
-  if (options.json) out.Write(CountsJson(options.redis.name, counts, reader));
-  if (options.count && !options.json) out.Write(CountsText(counts));
-  out.Close();
-  const uint64_t found = options.invert ? keys - selected : selected;
-  const std::string doubt = KeyTypeOptions::Doubt(KeyType::kUnknown, options.redis.name,
-                                                  options.input.key_type(), found, keys);
-  if (!doubt.empty() && !options.redis.quiet) Say(doubt);
-  reader.Conclude("", /*some_key=*/false);
-  return options.any ? kNoMatch : kDone;
+  return QueryKeys(filter, options.redis.name, options.query, input_bytes, /*engine=*/nullptr,
+                   options.redis.quiet);
 }
 
 }  // namespace
@@ -267,17 +220,9 @@ Command AddRedisQuery(const CommandLine& redis) {
                  kRedisQueryExamples);
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
-  command.AddFlag("-v,--invert", options->invert, "the lines that are certainly not in it");
-  const Option count =
-      command.AddFlag("-c,--count", options->count, "write MATCHES/KEYS, and no lines");
-  const Option json = command.AddFlag("--json", options->json, "write the counts in JSON");
-  command
-      .AddFlag("--any", options->any,
-               "write nothing, stop at the first match; exit status 1 if none")
-      .Excludes(count)
-      .Excludes(json);
+  options->query.AddTo(command);
   command.AddFlag("--fail-open", options->fail_open, "no answer is \"maybe\", and no failure");
-  options->input.AddTo(command);
+  options->query.input.AddTo(command);
   return {command, [options] { return RunQuery(*options); }};
 }
 

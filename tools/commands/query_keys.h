@@ -1,0 +1,45 @@
+// The part that `tamis query` and `tamis redis query` share.
+#ifndef TAMIS_TOOLS_COMMANDS_QUERY_KEYS_H_
+#define TAMIS_TOOLS_COMMANDS_QUERY_KEYS_H_
+
+#include <tamis/engine/engine.h>
+#include <tamis/queryable.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/input/input.h"
+#include "tools/options/command_line.h"
+
+namespace tamis::tools {
+
+// The keys to query, and what to write about the answers.
+struct KeyQueryOptions {
+  InputOptions input;
+  bool invert = false;
+  bool count = false;
+  bool json = false;
+  bool any = false;
+  std::string bitmap;  // empty: none
+
+  // Adds --invert, --count, --json and --any. Returns --any.
+  Option AddTo(const CommandLine& command);
+  // Throws Error(kInvalidArgument) for options that do not go together, and if an output is one of
+  // the files `inputs` or another output.
+  void Check(const std::vector<std::string>& inputs) const;
+  bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
+};
+
+// Queries `queryable`, which messages call `name`, for the keys of the input, and writes the
+// answers as `options` say. Then prints a summary, unless the false-positive rate is unknown, and
+// warnings about keys that look wrong, unless `quiet`. `input_bytes` is the size of the input, if
+// it is known. Returns the exit status. Throws what reading and querying throw. Without an engine,
+// runs on this thread.
+int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQueryOptions& options,
+              std::optional<uint64_t> input_bytes, const Engine* engine, bool quiet);
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMANDS_QUERY_KEYS_H_

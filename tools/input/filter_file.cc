@@ -1,0 +1,86 @@
+#include "tools/input/filter_file.h"
+
+#include <tamis/error.h>
+#include <tamis/filters/any_filter.h>
+#include <tamis/formats/foreign_filter.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tools/output/format.h"
+
+namespace tamis::tools {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& problem) {
+  throw Error(ErrorCode::kInvalidArgument, problem);
+}
+
+ForeignFilter OpenForeign(const FilterFileOptions& options, const RunOptions& run, KeyType keys) {
+  const OpenOptions& open = options.open;
+  const std::string& path = options.path;
+  const auto refuse_if = [&](bool given, const char* names) {
+    if (given) Refuse(path + " is a filter of another library, which takes no " + names);
+  };
+  refuse_if(open.map || open.no_map, "--map and --no-map: it is loaded");
+  refuse_if(open.verify || open.no_verify, "--verify and --no-verify");
+  refuse_if(!options.secret.path.empty(), "--secret");
+  refuse_if(options.type.any, "--any-type");
+  const bool imported = ForeignFilter::IsImported(path);
+  if (imported && !options.format.empty()) {
+    Refuse(path + " is an imported filter and says its format: leave out --format");
+  }
+  ForeignFilter filter = imported
+                             ? ForeignFilter::Open(path, {.backend = run.Pinned()})
+                             : ForeignFilter::Load(path, options.format, {.backend = run.Pinned()});
+  if (!filter.key_types().Has(keys)) {
+    Refuse(path + ": the keys of " + filter.format().name + " are " +
+           (keys != KeyType::kInteger ? "integers: give --integers (or --u64)"
+                                      : "text: leave out --integers and --u64"));
+  }
+  return filter;
+}
+
+}  // namespace
+
+void FilterFileOptions::AddTo(const CommandLine& command) {
+  command.Add("FILTER", path, "file saved by `tamis build` or `tamis import`").Required();
+  command.Add("--format", format, "FILTER is as another library wrote it: see below")
+      .Type("NAME")
+      .NotEmpty();
+  type.AddTo(command);
+  secret.AddTo(command);
+  open.AddTo(command);
+}
+
+std::shared_ptr<const Queryable> OpenQueryable(const FilterFileOptions& options,
+                                               const RunOptions& run, KeyType keys,
+                                               std::optional<uint64_t> input_bytes) {
+  const std::string& path = options.path;
+  if (!options.format.empty() || ForeignFilter::IsImported(path)) {
+    return std::make_shared<ForeignFilter>(OpenForeign(options, run, keys));
+  }
+  const auto filter = std::make_shared<AnyFilter>(OpenAsAsked(
+      path, options.open, run, options.secret, input_bytes,
+      [&](const LoadOptions& load) { return Load(path, load); },
+      [&](const MapOptions& map) { return Map(path, map); }));
+  options.type.Require(**filter, path, keys);
+  return {filter, &**filter};
+}
+
+std::string FormatsHelp() {
+  size_t width = 0;
+  for (const ForeignFormat& format : ForeignFormats()) {
+    width = std::max(width, std::strlen(format.name));
+  }
+  std::string text =
+      "Formats of other libraries, by name, with the keys that were hashed; their files do not "
+      "say\n"
+      "which, and with another every answer is wrong:\n";
+  for (const ForeignFormat& format : ForeignFormats()) {
+    text += Format("  %-*s  %s\n", static_cast<int>(width), format.name, format.what);
+  }
+  return text;
+}
+
+}  // namespace tamis::tools
