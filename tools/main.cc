@@ -1,4 +1,4 @@
-// The `tamis` command: tells its sub-commands apart and turns their failures into exit statuses.
+// The `tamis` command: runs its sub-commands and turns their failures into exit statuses.
 #include <tamis/error.h>
 #include <tamis/version.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ constexpr char kFooter[] =
     "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back, or the\n"
     "report on it failed.\n";
 
-// With what this tamis can read beside text: the libraries for that are optional.
+// Lists which packed inputs this build can read. The libraries for them are optional.
 std::string VersionText() {
   const auto by = [](const std::string& library) {
     return library.empty() ? "no (built without its library)" : "with " + library;
@@ -71,7 +71,7 @@ int Run(int argc, char** argv) {
   return kUsage;
 }
 
-// That of a command that fails.
+// Returns the exit status of a command that failed with `failure`.
 ExitCode StatusOf(ExitCode failure) { return IsOutputSaved() ? kSaved : failure; }
 
 int RunAndReport(int argc, char** argv) {
@@ -93,7 +93,8 @@ int RunAndReport(int argc, char** argv) {
 
 std::terminate_handler terminate_by_default = nullptr;
 
-// Some destructors need memory, as that of JSON, and where there is none they cannot throw.
+// A terminate handler. Some destructors need memory, such as JSON's. Destructors cannot throw, so
+// without memory they end here.
 [[noreturn]] void SayOutOfMemoryOrTerminate() {
   if (const std::exception_ptr exception = std::current_exception()) {
     try {

@@ -1,4 +1,4 @@
-// tamis backends: the kernels of this machine, and what they cost.
+// tamis backends: lists the kernels of this machine, and measures them.
 #include <tamis/backend.h>
 #include <tamis/backends.h>
 #include <tamis/engine/calibration.h>
@@ -39,7 +39,7 @@ constexpr char kBackendsFooter[] =
 
 struct BackendsOptions {
   bool calibrate = false;
-  uint64_t largest = 0;  // filter to measure, in bytes; 0: the default of Calibration::Measure
+  uint64_t largest = 0;  // bytes of the largest filter to measure; 0: default of Calibration
   bool json = false;
 };
 
@@ -111,7 +111,7 @@ int Run(const BackendsOptions& options) {
     std::error_code missing;
     exists = std::filesystem::exists(path, missing);
   } catch (const Error&) {
-    if (options.calibrate) throw;  // without a home there is no calibration, and no harm in that
+    if (options.calibrate) throw;  // a missing home directory is not an error
   }
   if (options.calibrate) {
     SayIfSavedOnSignals(path);

@@ -1,4 +1,4 @@
-// tamis bank: many filters that are asked at once.
+// tamis bank: many filters that are queried at once.
 #include "tools/commands/bank.h"
 
 namespace tamis::tools {

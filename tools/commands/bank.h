@@ -6,11 +6,11 @@
 
 namespace tamis::tools {
 
-// Of the members of a bank.
+// Commands that change the members of a bank.
 Command AddBankBuild(const CommandLine& bank);
 Command AddBankAdd(const CommandLine& bank);
 Command AddBankRemove(const CommandLine& bank);
-// Of a bank as it is.
+// Commands that only read a bank.
 Command AddBankInfo(const CommandLine& bank);
 Command AddBankQuery(const CommandLine& bank);
 

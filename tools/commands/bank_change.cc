@@ -1,4 +1,4 @@
-// tamis bank build, add, remove: which filters a bank has.
+// tamis bank build, add, remove: change the members of a bank.
 #include <tamis/bank/filter_bank.h>
 #include <tamis/error.h>
 #include <tamis/file/file.h>
@@ -72,11 +72,11 @@ constexpr char kRemoveFooter[] =
     "Examples:\n"
     "  tamis bank remove logs.bank monday tuesday\n";
 
-// What all three have.
+// Options of all three commands.
 struct ChangeOptions {
   std::string bank;
   std::vector<std::string> given;  // files and folders, or names
-  bool paths = false;              // are the names of members
+  bool paths = false;              // members are named by paths
   bool compact = false;
   SecretOptions secret;
   SaveOptions save;
@@ -95,7 +95,7 @@ struct Header {
   FileHeader header;
 };
 
-// Reads what can be refused before anything large is read.
+// Reads the headers, so that filters of other kinds are refused before anything large is read.
 std::vector<Header> Headers(const std::vector<fs::path>& files) {
   std::vector<Header> headers;
   for (const fs::path& path : files) {
@@ -111,7 +111,7 @@ std::vector<Header> Headers(const std::vector<fs::path>& files) {
   return headers;
 }
 
-// Adds filters, with a word on those that waste memory.
+// Adds filters, and warns of filters whose sizes waste memory.
 class Adder {
  public:
   Adder(const ChangeOptions& options, FilterBank& bank) : options_(options), bank_(bank) {}
@@ -123,7 +123,7 @@ class Adder {
       foreign_.insert(added.num_blocks);
       if (first_foreign_.empty()) first_foreign_ = from;
     } catch (const FormatError&) {
-      throw;  // has the path
+      throw;  // the message contains the path
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kIo) throw;
       const bool by_paths = options_.paths || !options_.parquet.column.empty();
@@ -152,7 +152,7 @@ class Adder {
   std::string first_foreign_;
 };
 
-// Adds the filters, each verified.
+// Verifies and adds the filters.
 void AddFilters(const ChangeOptions& options, const std::vector<Header>& headers,
                 const std::optional<HashSecret>& secret, FilterBank& bank) {
   uint64_t total = 0;
@@ -217,7 +217,7 @@ std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
 }
 
 #if TAMIS_TOOLS_PARQUET
-// The filters that Parquet files have already: their hash is that of the bank.
+// Builds a bank of filters that are in Parquet files. The bank has the hash of these filters.
 int RunBuildFromParquet(const ChangeOptions& options) {
   const std::vector<fs::path> files =
       FilesOf({options.given.begin(), options.given.end()}, {".parquet", ".parq"});
@@ -265,7 +265,7 @@ int RunBuild(ChangeOptions options) {
   return kDone;
 }
 
-// A bank that is to be changed, which nobody else changes meanwhile.
+// Loads the bank to change it. `lock` keeps other processes from changing it.
 FilterBank LoadToChange(ChangeOptions& options, const std::optional<HashSecret>& secret,
                         const FileLock* lock) {
   options.save.lock = lock;

@@ -23,8 +23,9 @@ using parquet::Footer;
 using parquet::PhysicalType;
 using parquet::Source;
 
-// Whether keys can be asked as they are stored. A UUID, or a decimal that is stored as bytes, is
-// written as text, and a filter would say no to the bytes of that text.
+// Returns whether keys of the column can be queried in the form they are stored in. A UUID, or a
+// decimal that is stored as bytes, is written as text, and the filter would answer "no" to the
+// bytes of that text.
 bool AreKeys(const parquet::Column& column) {
   using Kind = parquet::LogicalType::Kind;
   switch (column.logical.kind) {
@@ -67,7 +68,7 @@ KeyType KeyTypeOf(const parquet::Column& column) {
               "filters of columns of type " + TypeText(column) + " are of no use");
 }
 
-// The filter in a file, with its header.
+// Reads the filter of `chunk`.
 SplitBlockBloomFilter ReadFilter(const Source& source, const Footer& footer,
                                  const ColumnChunk& chunk) {
   const parquet::FilterPlace place = FindFilter(source, footer, chunk);
@@ -76,7 +77,7 @@ SplitBlockBloomFilter ReadFilter(const Source& source, const Footer& footer,
   return parquet::FromParquet(bytes);
 }
 
-// A filter of one block that says "maybe" to every key.
+// Makes a filter of one block that answers "maybe" for every key.
 SplitBlockBloomFilter FullFilter() {
   std::string bytes =
       parquet::ToParquet(SplitBlockBloomFilter({.bytes = 32, .hash = parquet::kFilterHash}));
@@ -86,7 +87,7 @@ SplitBlockBloomFilter FullFilter() {
 
 using Add = std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>;
 
-// A row group or a file whose filters cannot be asked.
+// A row group or a file whose filters cannot be used.
 struct Unusable {
   ErrorCode code;
   std::string reason;
@@ -144,7 +145,7 @@ class Reader {
     return what.starts_with(file) ? what : file + ": " + what;
   }
 
-  // std::monostate if the chunk has no values.
+  // Returns std::monostate for a chunk without values.
   static std::variant<std::monostate, SplitBlockBloomFilter, Unusable> FilterOf(
       const Source& source, const Footer& footer, const ColumnChunk& chunk) {
     if (!chunk.filter_offset) {

@@ -1,4 +1,4 @@
-// tamis bank info: what a bank holds.
+// tamis bank info: describes a bank.
 #include <tamis/bank/filter_bank.h>
 #include <tamis/hash_kinds.h>
 #include <tamis/key_types_text.h>

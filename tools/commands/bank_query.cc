@@ -76,13 +76,13 @@ FilterBank OpenBank(const BankQueryOptions& options, std::optional<uint64_t> inp
       [&](const MapOptions& map) { return FilterBank::Map(options.bank, map); });
 }
 
-// The key as it was given: -1 is the same one as 18446744073709551615.
+// Returns the key as it was written in the input: -1 is the same key as 18446744073709551615.
 std::string TextOf(const KeyBatch& batch, size_t i) {
   if (!batch.are_integers) return std::string(batch.strings[i]);
   return batch.texts.empty() ? std::to_string(batch.integers[i]) : std::string(batch.texts[i]);
 }
 
-// What was asked, and what came of it.
+// Counts of keys and answers.
 struct Tally {
   uint64_t keys = 0;
   uint64_t found = 0;  // keys that at least one member may have
@@ -101,7 +101,7 @@ class Query {
     for (BankMember& member : bank_.members()) names_[member.index] = std::move(member.name);
   }
 
-  // Keys of which all pairs, if there are so many, take a quarter of a GiB.
+  // Returns the number of keys of a batch. All pairs of a batch take at most a quarter of a GiB.
   size_t MaxBatch() const {
     constexpr uint64_t kMostPairs = uint64_t{1} << 24;
     return std::clamp<uint64_t>(kMostPairs / std::max<uint64_t>(bank_.num_members(), 1), 64,

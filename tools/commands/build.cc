@@ -1,4 +1,4 @@
-// tamis build: a filter from keys.
+// tamis build: builds a filter from keys.
 #include <tamis/engine/build.h>
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
@@ -68,7 +68,7 @@ struct BuildOptions {
   RunOptions run;
   std::string output;
   FilterKind kind = FilterKinds().front().kind;
-  std::optional<FilterKind> layers;  // of a scalable filter; none: the fast default
+  std::optional<FilterKind> layers;  // of a scalable filter; nullopt: the fast default
   FilterOptions filter;
   SecretOptions secret;
   bool secret_in_file = false;
@@ -84,7 +84,7 @@ struct BuildOptions {
   bool is_static() const { return KindInfo(kind).is_static; }
 };
 
-// A build for which everything is decided that its options leave open.
+// A job: the options, with all open decisions made.
 struct BuildJob {
   const BuildOptions& options;
   uint64_t total_bytes = 0;  // of the inputs; 0: unknown
@@ -106,14 +106,14 @@ AnyFilter MakeFilterFor(const BuildJob& job) {
   return MakeScalableFilter(options.layers.value_or(FilterKinds().front().kind), scalable);
 }
 
-// The size of a filter, or of the first layer of a scalable one, follows from these.
+// The values that determine the size of a filter, or of the first layer of a scalable one.
 struct Sizing {
   FilterKind kind;
   uint64_t capacity;
   double fpr;
 };
 
-// std::nullopt if the size is given, or no rate is asked for.
+// Returns std::nullopt if the size is given, or no rate.
 std::optional<Sizing> SizingOf(const BuildOptions& options, uint64_t capacity) {
   const ScalableOptions growth;
   const double fpr = options.filter.fpr;
@@ -126,7 +126,8 @@ std::optional<Sizing> SizingOf(const BuildOptions& options, uint64_t capacity) {
                 std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening))};
 }
 
-// Some kinds need gigabytes for a rate that they are not made for. Small filters are always made.
+// Throws if the filter is far larger than it needs to be: some kinds need gigabytes for rates that
+// they are not made for. Filters of up to 1 MiB always pass.
 void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
   constexpr uint64_t kMostBitsPerKey = 256;
   constexpr uint64_t kMostTimesTheBest = 4;
@@ -158,7 +159,7 @@ void CheckSizing(const BuildOptions& options, uint64_t capacity) {
   if (!advice.empty()) Say("warning: " + advice);
 }
 
-// The capacity, by counting the keys if it was not given.
+// Returns the capacity. Counts the keys if no capacity is given.
 uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterOptions& filter = options.filter;
   if (filter.capacity != 0 || filter.bytes != 0 || options.scalable()) return filter.capacity;
@@ -171,13 +172,13 @@ uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_b
   return std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
 }
 
-// Of the sizes that filters of a bank have, the least that is enough.
+// Returns the least size that is enough, of the sizes that filters of a bank have.
 uint64_t BytesInBank(const FilterOptions& filter) {
   const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
   return BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
 }
 
-// The hash with its secret, if it has one.
+// Returns the hash. Reads or makes its secret if it is keyed.
 HashSpec HashOf(const BuildOptions& options) {
   HashSpec hash = options.filter.hash;
   const std::optional<HashSecret> secret = options.secret.Read();
@@ -201,7 +202,7 @@ HashSpec HashOf(const BuildOptions& options) {
   return hash;
 }
 
-// May read all inputs, to count their keys.
+// Reads all inputs if the keys must be counted.
 BuildJob MakeJob(const BuildOptions& options) {
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   BuildJob job{options, total_bytes.value_or(0), options.filter, options.save};
@@ -220,15 +221,16 @@ BuildJob MakeJob(const BuildOptions& options) {
 }
 
 struct Inserted {
-  uint64_t bad = 0;              // lines without a key ...
-  uint64_t empty = 0;            // ... and which of them are empty
-  uint64_t copies_left_out = 0;  // of keys that are in
+  uint64_t bad = 0;              // lines without a key
+  uint64_t empty = 0;            // empty lines among these
+  uint64_t copies_left_out = 0;  // copies of keys that are in
   double seconds = 0;
   std::string backend;
   unsigned threads = 0;
 };
 
-// The first of these keys that the filter does not have; nothing if it has all.
+// Returns the first of the keys at `indices` that is not in the filter, or std::nullopt if all are
+// in.
 std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& filter, Keys keys,
                                           std::span<const uint64_t> indices) {
   std::vector<uint64_t> words(BitmapWords(keys.size()));
@@ -254,7 +256,8 @@ Inserted InsertAll(const BuildJob& job, ChangeableFilter& filter) {
     rejected.resize(batch.size());
     rejected.resize(batch.size() - engine.Insert(filter, batch.keys(), rejected));
     if (!rejected.empty()) {
-      // Copies that a scalable filter does not hold; a full filter of one size lets nothing pass.
+      // A scalable filter rejects copies of keys that are in. A full filter of one size rejects
+      // keys.
       const std::optional<uint64_t> lost =
           options.scalable() ? FirstThatIsAbsent(engine, filter, batch.keys(), rejected)
                              : rejected[0];
@@ -283,7 +286,7 @@ Inserted InsertAll(const BuildJob& job, ChangeableFilter& filter) {
   return inserted;
 }
 
-// Builds a filter of a kind that never changes, which is sized by its keys.
+// Builds a filter of a kind that never changes. Its size follows from its keys.
 AnyFilter BuildStatic(const BuildJob& job, Inserted& inserted) {
   const BuildOptions& options = job.options;
   const Engine engine = options.run.MakeEngine();
@@ -310,7 +313,7 @@ AnyFilter BuildStatic(const BuildJob& job, Inserted& inserted) {
   return filter;
 }
 
-// A filter with many times its capacity answers "maybe" to nearly every key.
+// Throws for a filter with many times its capacity, which answers "maybe" for nearly every key.
 void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
   if (job.options.overfull || !IsOverfull(filter, job.filter.fpr)) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -324,7 +327,7 @@ void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
 
 void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
   const uint64_t keys = filter.inserted_count();
-  // An upper bound where keys were inserted twice; exact otherwise.
+  // An upper bound if keys were inserted twice, and exact otherwise.
   const double fpr = options.scalable()
                          ? filter.expected_fpr()
                          : FilterFpr(filter.kind(), static_cast<double>(keys), filter.bytes());

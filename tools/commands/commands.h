@@ -1,5 +1,6 @@
-// The commands. Each function adds one, with its options, to the program's, and returns what
-// runs it; that returns the exit status, or throws what main() reports.
+// The commands. Each function adds one command with its options to the program, and returns the
+// function that runs it. That function returns the exit status, or throws an exception that main()
+// reports.
 #ifndef TAMIS_TOOLS_COMMANDS_COMMANDS_H_
 #define TAMIS_TOOLS_COMMANDS_COMMANDS_H_
 
@@ -28,9 +29,9 @@ Command AddPlan(const CommandLine& program);
 Command AddBackends(const CommandLine& program);
 Command AddDemoPhones(const CommandLine& program);
 std::vector<Command> AddBank(const CommandLine& program);
-// None where tamis is built without tamis::parquet.
+// Returns no commands if tamis is built without tamis::parquet.
 std::vector<Command> AddParquet(const CommandLine& program);
-// None where tamis is built without tamis::redis.
+// Returns no commands if tamis is built without tamis::redis.
 std::vector<Command> AddRedis(const CommandLine& program);
 
 }  // namespace tamis::tools

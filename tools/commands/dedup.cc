@@ -1,4 +1,4 @@
-// tamis dedup: the first of equal lines.
+// tamis dedup: writes the first of equal lines.
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <tamis/filters/any_filter.h>
@@ -78,7 +78,7 @@ constexpr char kDedupExamples[] =
     "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
 
 constexpr double kFpr = 1e-6;
-// A false positive costs memory instead of a line, and at this rate less than the filter.
+// A false positive costs memory instead of a line. At this rate it costs less than the filter.
 constexpr double kExactFpr = 1e-3;
 
 struct DedupOptions {
@@ -86,8 +86,8 @@ struct DedupOptions {
   KeyTypeOptions form;
   SecretOptions secret;
   RunOptions run;
-  std::string filter;  // empty: none is kept
-  // Of a filter that is to be made.
+  std::string filter;  // empty: no filter is kept
+  // Options of a new filter.
   FilterKind kind = SplitBlockBloomFilter::kKind;
   FilterOptions made = {};
   std::optional<double> fpr;
@@ -106,8 +106,9 @@ class Counts {
   // `fpr` is the false-positive rate at the beginning.
   explicit Counts(double fpr) : fpr_(fpr) {}
 
-  // For keys of which so many were new, with the rate after them. A key that never came passes for
-  // new with the probability 1 - p, so for each that does p / (1 - p) are lost.
+  // Adds `keys` keys of which `fresh` were new. `fpr` is the rate after them. A new key is
+  // recognized as new with probability 1 - p, so for each key recognized, p / (1 - p) keys are
+  // lost.
   void Add(uint64_t keys, uint64_t fresh, double fpr) {
     keys_ += keys;
     fresh_ += fresh;
@@ -119,7 +120,7 @@ class Counts {
   uint64_t keys() const { return keys_; }
   uint64_t fresh() const { return fresh_; }
   uint64_t left_out() const { return keys_ - fresh_; }
-  // How many of those left out were new, in expectation.
+  // The expected number of new lines among those left out.
   double lost() const { return std::min(lost_, static_cast<double>(left_out())); }
 
  private:
@@ -129,8 +130,8 @@ class Counts {
   double fpr_;
 };
 
-// Writes records as they are. One that lacks its line end, as the last of a file may, gets it only
-// where another follows.
+// Writes records as they are. The last record of a file may lack its line end. The line end is then
+// added if another record follows.
 class RecordWriter {
  public:
   explicit RecordWriter(bool raw) : raw_(raw) {}
@@ -145,7 +146,7 @@ class RecordWriter {
     for (size_t i = 0; i < batch.size(); ++i) {
       if (fresh.Test(i)) Write(batch.records[i]);
     }
-    out_.Flush();  // input that comes slowly is answered as it comes
+    out_.Flush();  // slow input is answered as it comes
   }
   void Close() { out_.Close(); }
 
@@ -180,18 +181,18 @@ void Check(const DedupOptions& options) {
   }
 }
 
-// Enough for threads to share, and so few that the rate is hardly another at the end.
+// Enough for several threads, and so few that the rate hardly changes during a batch.
 constexpr size_t kMaxBatch = size_t{1} << 15;
 
-// Filters for fewer lines are hardly smaller, and err more often than the formulas of large ones
-// say.
+// Filters for fewer lines are hardly smaller, and their rates are higher than the formulas for
+// large filters predict.
 constexpr uint64_t kMinCapacity = uint64_t{1} << 16;
 
 AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterKind kind = options.kind;
   FilterOptions made = options.made;
   made.backend = options.run.Pinned();
-  // Not of the default, of which the help says that another kind takes less than half.
+  // The default kind gets no warning: the help states that another kind takes less than half.
   if (const std::string advice =
           SizingAdvice(kind, std::max(made.capacity, kMinCapacity), made.fpr);
       !advice.empty() && kind != SplitBlockBloomFilter::kKind) {
@@ -223,11 +224,11 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
   return filter;
 }
 
-// Reads all of the input, or up to a signal.
+// Reads the input until it ends or a signal comes.
 void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& seen,
                  KeyReader& reader, Counts& counts) {
   RecordWriter out(options.input.u64);
-  // A bar among lines on the same terminal would be of no use.
+  // A progress bar among lines on the same terminal would be useless.
   Progress progress("reading", Progress::Unit::kBytes, total_bytes,
                     options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
   KeyBatch batch;
@@ -245,7 +246,7 @@ void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& se
     }
     if (first && !options.json) out.Write(reader.header());
   } catch (const Stopped&) {
-    // What was read of a line that has not ended is no line.
+    // A line that has not ended is dropped.
   }
   if (!options.json) out.Close();
 }
@@ -267,7 +268,7 @@ void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_
   const std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(*filter), engine);
   Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
   const StandardInputPlace begin;
-  // With records, so that headers that differ are an error before anything is written.
+  // Reads records, so that headers that differ are an error before anything is written.
   KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
   KeyBatch batch;
   std::vector<uint64_t> words;
@@ -361,7 +362,7 @@ void SaySummary(const SeenKeys& seen, const Counts& counts) {
       " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
 }
 
-// A filter that was not there, to be locked, when this began must still be new.
+// Saves the filter. If the file did not exist, and so could not be locked, it must still not exist.
 void Save(const DedupOptions& options, const Filter& filter) {
   try {
     SaveFilter(filter, options.filter, options.run.quiet, options.save);
@@ -397,7 +398,7 @@ int Run(DedupOptions options) {
   Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts);
   reader.Conclude(options.filter.empty() ? "" : "; the filter was not saved", /*some_key=*/false);
   if (options.json) WriteJson(*seen, reader, counts);
-  // After all that is written: what was not must be new the next time.
+  // Saved after all lines are written: lines that were not written must be new the next time.
   if (!options.filter.empty() && !options.json) {
     Save(options, **filter);
   }

@@ -13,7 +13,7 @@ namespace tamis::tools {
 namespace {
 
 constexpr int kTimedRuns = 7;
-constexpr uint64_t kQuerySeed = 42;  // the same queries every time
+constexpr uint64_t kQuerySeed = 42;  // makes the same queries every time
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The main job, measured: a filter of billions of phone numbers, asked for more.
+// Measures the main job: builds a filter of billions of phone numbers, and queries it.
 #ifndef TAMIS_TOOLS_COMMANDS_DEMO_H_
 #define TAMIS_TOOLS_COMMANDS_DEMO_H_
 
@@ -10,21 +10,23 @@
 
 namespace tamis::tools {
 
-// The most numbers, up to `most`, that a filter of `max_bytes` holds at `fpr`: rounded down to
-// millions where there are any. 0 if `max_bytes` is less than a block.
+// Returns how many numbers, at most `most`, a filter of `max_bytes` holds at `fpr`. From a million
+// on, the number is rounded down to a multiple of a million. Returns 0 if `max_bytes` is less than
+// a block.
 uint64_t NumbersThatFit(uint64_t most, double fpr, uint64_t max_bytes);
 
-// Queries, half of them from the first `numbers` of PhoneNumbers and half not, in random order.
+// Queries in random order. Half of them are from the first `numbers` of PhoneNumbers, and half are
+// not.
 struct PhoneQueries {
   PhoneQueries(uint64_t numbers, uint64_t n);
 
   std::vector<uint64_t> keys;
-  std::vector<bool> known;  // the truth, by PhoneNumbers::IndexOf
+  std::vector<bool> known;  // whether each key is in, from PhoneNumbers::IndexOf
   uint64_t num_known = 0;
 };
 
 struct QueryResult {
-  std::vector<double> seconds;  // of each timed run, ascending
+  std::vector<double> seconds;  // of the timed runs, ascending
   uint64_t found = 0;
   uint64_t false_negatives = 0;
   uint64_t false_positives = 0;
@@ -32,13 +34,13 @@ struct QueryResult {
   double median() const { return seconds[seconds.size() / 2]; }
 };
 
-// Asks all queries at once: one run to warm up, then seven that are timed.
+// Runs all queries in one call: once to warm up, then in seven timed runs.
 QueryResult AskAll(Engine& engine, const Filter& filter, const PhoneQueries& queries);
 
-// How many of the numbers [first, first + n) of PhoneNumbers the filter lets pass.
+// Returns how many of the numbers [first, first + n) of PhoneNumbers may be in the filter.
 uint64_t CountFound(Engine& engine, const Filter& filter, uint64_t first, uint64_t n);
 
-// The most memory this process has held so far, in bytes.
+// Returns the peak memory of this process, in bytes.
 uint64_t PeakMemory();
 
 }  // namespace tamis::tools

@@ -1,4 +1,5 @@
-// tamis demo phones: five billion phone numbers, then a hundred thousand more. Which are known?
+// tamis demo phones: builds a filter of five billion phone numbers, and queries it for a hundred
+// thousand.
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <tamis/file/filter_kind_name.h>
@@ -33,7 +34,7 @@ namespace {
 
 constexpr uint64_t kDefaultNumbers = 5'000'000'000;
 constexpr double kMemoryShare = 0.6;
-constexpr uint64_t kChecked = 10'000'000;  // members, and absent numbers, beyond the queries
+constexpr uint64_t kChecked = 10'000'000;  // numbers that are in, and not in, besides queries
 
 constexpr char kDemoFooter[] =
     "The numbers are made by a bijection on [10^10, 10^11), so that the truth about each is known\n"
@@ -73,7 +74,7 @@ uint64_t DefaultNumbers(const DemoOptions& options) {
 }
 
 void Check(const DemoOptions& options) {
-  // The others are what the false-positive rate is measured with.
+  // The false-positive rate is measured with the other numbers.
   if (options.numbers > PhoneNumbers::kCount - kChecked) {
     throw Error(ErrorCode::kInvalidArgument, "--numbers: " + WithCommas(options.numbers) +
                                                  " is not in [1, " +
@@ -98,7 +99,7 @@ double Build(const DemoOptions& options, Engine& engine, ChangeableFilter& filte
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// All that a run has to tell.
+// The results of a run.
 struct Results {
   double build_seconds = 0;
   double save_seconds = 0;

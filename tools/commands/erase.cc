@@ -1,4 +1,4 @@
-// tamis erase: takes keys out of a filter.
+// tamis erase: erases keys from a filter.
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <tamis/file/filter_kind_name.h>
@@ -56,7 +56,7 @@ struct EraseOptions {
   bool json = false;
 };
 
-// A key that comes twice, and is in once, could take out another one.
+// Throws if a key is given more often than it is in the filter: erasing it could erase another key.
 void RequireAllIn(const ErasableFilter& filter, std::span<const uint64_t> hashes,
                   const std::string& name) try {
   filter.RequireAllIn(Hashes{hashes});

@@ -1,4 +1,4 @@
-// What `tamis info` and its sisters say of a filter of another library.
+// How `tamis info`, `import` and `export` describe a filter of another library.
 #ifndef TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_
 #define TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_
 
@@ -9,9 +9,9 @@
 
 namespace tamis::tools {
 
-// For the file at `path`. O(bytes).
+// Describes the filter of the file at `path`. O(bytes).
 nlohmann::ordered_json ForeignInfo(const ForeignFilter& filter, const std::string& path);
-// The same as text.
+// Returns the description as text.
 std::string ForeignInfoText(const nlohmann::ordered_json& json);
 
 }  // namespace tamis::tools

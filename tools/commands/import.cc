@@ -1,5 +1,5 @@
-// tamis import: filters of other libraries, with a word of what they are. tamis export: the way
-// back.
+// tamis import: saves filters of other libraries together with their formats. tamis export: writes
+// them as their libraries read them.
 #include <tamis/error.h>
 #include <tamis/formats/foreign_filter.h>
 #include <tamis/units.h>
@@ -35,7 +35,7 @@ constexpr char kImportFooter[] =
     "one.\n"
     "\n";
 
-// What --from names that is no format of files.
+// The value of --from that is not a format of files.
 constexpr char kRedis[] = "redis";
 
 constexpr char kImportRedis[] =
@@ -78,7 +78,7 @@ struct ImportOptions {
     command.AddFlag("--json", json, "a report in JSON on standard output");
   }
 
-  // What can be told before anything is read.
+  // Checks the outputs before anything is read.
   void CheckOutput() const {
     const std::vector<std::string> inputs = live.server.And(files);
     CheckOutputPath(output, save);

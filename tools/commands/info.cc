@@ -1,4 +1,4 @@
-// tamis info: what a filter file holds. tamis verify: whether it is whole.
+// tamis info: describes filter files. tamis verify: checks that they are whole.
 #include <tamis/error.h>
 #include <tamis/file/file.h>
 #include <tamis/file/file_checks.h>
@@ -57,7 +57,8 @@ struct InfoOptions {
   bool json = false;
 };
 
-// Its layers' headers and its options; bytes are those of the layers' payloads.
+// Describes the layers and the options of a scalable filter. Bytes are those of the layers'
+// payloads.
 nlohmann::ordered_json DescribeLayers(const ScalableView& view) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   for (const Filter* layer : view.layers) {
@@ -78,7 +79,7 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only,
   const FileHeader header = ReadHeader(path);
   const FilterKindInfo& info = KindInfo(header.kind);
   const bool keyed = IsKeyed(header.hash.kind);
-  // The bits alone would do, but for layers and estimates the file has to be opened.
+  // Layers and estimates are known only once the file is opened, which needs the secret.
   const bool closed = keyed && !header.has_secret && !secret;
   const double capacity = static_cast<double>(header.capacity);
   std::optional<AnyFilter> filter;
@@ -169,7 +170,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
                            : json["secret_in_file"].get<bool>() ? ", its secret in the file"
                                                                 : ", its secret not in the file"));
   text += Row("keys", json["key_types"].get<std::string>());
-  std::string rate;  // of layers only where they could be opened
+  std::string rate;  // of layers only if they could be opened
   if (json.contains("fpr_bound")) {
     rate = " below " + PercentText(json["fpr_bound"].get<double>());
   } else if (json.contains("fpr_at_capacity")) {
@@ -203,7 +204,7 @@ int RunInfo(const InfoOptions& options) {
     all.push_back(Describe(path, options.header, secret));
     if (!options.json) Print(InfoText(all.back(), KindInfo(ReadHeader(path).kind)));
   }
-  // One file, one object; several, an array.
+  // One file becomes an object. Several become an array.
   if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
   return kDone;
 }
@@ -214,7 +215,7 @@ struct VerifyOptions {
   bool json = false;
 };
 
-// Returns what is in the file, in a few words. Throws if it is not whole.
+// Returns a short description of the file. Throws if the file is not whole.
 std::string VerifyOne(const std::string& path) {
   if (ForeignFilter::IsImported(path)) {
     const ForeignFilter filter = ForeignFilter::Open(path);
@@ -227,7 +228,7 @@ std::string VerifyOne(const std::string& path) {
          Counted(header.inserted, "key");
 }
 
-// Goes on after a failure, so that one run tells of all files.
+// Continues after a failure, so that one run checks all files.
 int RunVerify(const VerifyOptions& options) {
   CheckStandardOutputIsNoInput(options.files);
   nlohmann::ordered_json all = nlohmann::ordered_json::array();

@@ -1,4 +1,4 @@
-// A filter of RedisBloom on a Redis server, which `tamis import` reads from there.
+// A filter of RedisBloom on a Redis server, from which `tamis import` reads it.
 #ifndef TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_
 #define TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_
 
@@ -15,9 +15,9 @@ namespace tamis::tools {
 struct LiveFilterOptions {
   RedisServerOptions server;
   std::string key;
-  uint64_t max_bytes = 0;  // 0: the library's
+  uint64_t max_bytes = 0;  // 0: the default of the library
 
-  // --url, --key, --user, --password-file, --ca-file, --max-bytes
+  // Adds --url, --key, --user, --password-file, --ca-file and --max-bytes.
   void AddTo(const CommandLine& command);
   bool given() const { return server.given() || !key.empty() || max_bytes != 0; }
 };
@@ -27,8 +27,8 @@ struct LiveFilter {
   bool grew = false;  // as redis::RedisBloomDump::grew
 };
 
-// Throws Error(kUnsupported) if tamis was built without what servers need, and what
-// redis::DumpRedisBloom and ForeignFilter::FromBytes throw.
+// Reads the filter. Throws Error(kUnsupported) if tamis was built without hiredis, and the errors
+// of redis::DumpRedisBloom and ForeignFilter::FromBytes.
 LiveFilter ReadLiveFilter(const LiveFilterOptions& options);
 
 }  // namespace tamis::tools

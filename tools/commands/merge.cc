@@ -1,4 +1,4 @@
-// tamis merge: the union of several filters.
+// tamis merge: saves the union of several filters.
 #include <tamis/error.h>
 #include <tamis/file/file.h>
 #include <tamis/file/file_checks.h>
@@ -57,7 +57,8 @@ struct MergeOptions {
               "cannot merge " + file + " with " + options.files.front() + ": " + reason);
 }
 
-// Finds what does not fit before anything large is read. Returns the bytes of all filters.
+// Throws for filters that cannot be merged, before anything large is read. Returns the bytes of all
+// filters.
 uint64_t CheckHeaders(const MergeOptions& options) {
   const FileHeader first = ReadHeader(options.files.front());
   uint64_t bytes = 0;
@@ -100,14 +101,15 @@ int Run(MergeOptions options) {
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
-  // Every input is verified: damage in one would go into the result, where nothing could tell.
+  // Every input is verified: damage in an input would get into the result, where it could not be
+  // detected.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
   std::optional<HashSecret> secret = options.secret.Read();
   AnyFilter filter = Load(options.files.front(), {.secret = secret});
   progress.Advance(filter->bytes());
-  if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // all have the same
+  if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // the same in all filters
   const KeyTypes first_types = filter->key_types();
-  std::string other_types;  // of the first file whose keys have others, and its name
+  std::string other_types;  // the first file with other key types
   for (size_t i = 1; i < options.files.size(); ++i) {
     const AnyFilter other = Map(options.files[i], {.verify = Verify::kFull, .secret = secret});
     const KeyTypes types = other->key_types();

@@ -9,15 +9,16 @@
 
 namespace tamis::tools {
 
-// The false-positive rate that a filter was sized for: `asked`, or a higher rate at its capacity.
+// Returns the false-positive rate that a filter was sized for: `asked`, or the rate at its
+// capacity, at most kMaxFpr, if that is higher.
 inline double RateSizedFor(const Filter& filter, double asked) {
   const double at_capacity =
       FilterFpr(filter.kind(), static_cast<double>(filter.capacity()), filter.bytes());
   return std::max(asked, std::min(at_capacity, kMaxFpr));
 }
 
-// Whether the rate is ten times the one that the filter was sized for, or halfway to always "maybe"
-// for rates that cannot get ten times as high. A scalable filter is never overfull.
+// Returns whether the rate is ten times the rate that the filter was sized for, or halfway to 1 if
+// ten times the rate is more than that. A scalable filter is never overfull.
 inline bool IsOverfull(const Filter& filter, double asked) {
   if (KindInfo(filter.kind()).has_layers) return false;
   const double rate = RateSizedFor(filter, asked);

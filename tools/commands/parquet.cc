@@ -1,4 +1,4 @@
-// tamis parquet: Bloom filters in Parquet files, if tamis was built with tamis::parquet.
+// tamis parquet: uses Bloom filters in Parquet files, if tamis was built with tamis::parquet.
 #include "tools/commands/commands.h"
 #if TAMIS_TOOLS_PARQUET
 #include "tools/commands/parquet.h"

@@ -1,4 +1,4 @@
-// tamis parquet add: filters for a file that was written without.
+// tamis parquet add: adds filters to a file that was written without them.
 #include <tamis/error.h>
 #include <tamis/filters/sizing.h>
 #include <tamis/parquet/add.h>
@@ -57,7 +57,7 @@ struct AddOptions {
   bool json = false;
 };
 
-// "a,b" is two columns, but where there is one of that name.
+// Splits "a,b" into two columns, unless there is a column of that name.
 std::vector<std::string> SplitColumns(const std::string& names, const parquet::Schema& schema) {
   for (size_t i = 0; i < schema.columns().size(); ++i) {
     if (schema.PathOf(i) == names) return {names};
@@ -106,7 +106,8 @@ nlohmann::ordered_json Describe(const AddedFilter& chunk, const parquet::Schema&
   return json;
 }
 
-// What became of the column, in one line, and of the row groups where it got nothing.
+// Prints one line about the new filters of the column, and one about row groups without a new
+// filter.
 void SayColumn(const std::string& column, const std::vector<AddedFilter>& chunks) {
   uint64_t filters = 0, bytes = 0, distinct = 0, others = 0;
   double fpr = 0;

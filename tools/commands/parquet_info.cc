@@ -1,4 +1,5 @@
-// tamis parquet info: the Bloom filters of Parquet files, and whether they are worth their bytes.
+// tamis parquet info: describes the Bloom filters of Parquet files, and whether they are worth
+// their bytes.
 #include <tamis/parquet/filter_report.h>
 #include <tamis/parquet/source.h>
 #include <tamis/units.h>
@@ -128,7 +129,7 @@ int Run(const ParquetInfoOptions& options) {
     if (!options.json) Print(FileText(path, file, options.totals));
     if (options.json) all.push_back(FileJson(path, file, options.totals));
   }
-  // One file, one object; several, an array.
+  // One file becomes an object. Several become an array.
   if (options.json) Print(JsonText(all.size() == 1 ? all[0] : all));
   return kDone;
 }

@@ -1,4 +1,4 @@
-// tamis parquet prune: which files and row groups may hold keys of a list.
+// tamis parquet prune: finds the files and row groups that may hold keys of a list.
 #include <tamis/file/folder.h>
 #include <tamis/parquet/pruner.h>
 #include <tamis/units.h>
@@ -25,7 +25,7 @@
 namespace tamis::tools {
 namespace {
 
-using namespace parquet;  // the library's
+using namespace parquet;  // of the library
 using Json = nlohmann::ordered_json;
 
 constexpr char kParquetPruneFooter[] =
@@ -71,7 +71,7 @@ struct PruneOptions {
   }
 };
 
-// What became of all files.
+// Totals over all files.
 struct Totals {
   uint64_t files = 0, kept_files = 0, doubtful_files = 0;
   uint64_t groups = 0, kept_groups = 0, doubtful_groups = 0;
@@ -109,7 +109,7 @@ void Totals::Add(const FileAnswer& file) {
   }
 }
 
-// A field of CSV.
+// Returns `text` as a field of CSV.
 std::string Field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.empty()) {
     return std::string(text);
@@ -170,7 +170,7 @@ Json FileJson(const FileAnswer& file, const KeyList& keys, bool pairs) {
   return json;
 }
 
-// The sentence beforehand.
+// Returns the sentence that is printed before the files are queried.
 std::string PredictionText(const Prediction& prediction) {
   if (prediction.filters == 0) {
     return "a sample of the files has no filter that need be asked: smallest and largest values "

@@ -1,4 +1,4 @@
-// All 11-digit phone numbers in an order that looks like none, and the place of each in it.
+// All 11-digit phone numbers in an order that looks random, and the place of each number in it.
 #ifndef TAMIS_TOOLS_COMMANDS_PHONE_NUMBERS_H_
 #define TAMIS_TOOLS_COMMANDS_PHONE_NUMBERS_H_
 
@@ -13,7 +13,7 @@ namespace phone {
 inline constexpr uint64_t kFirst = 10'000'000'000;
 inline constexpr uint64_t kCount = 90'000'000'000;
 inline constexpr uint64_t kStart = 31'415'926'535;
-inline constexpr uint64_t kStep = 55'623'058'987;  // divisible by no prime of kCount: 2, 3, 5
+inline constexpr uint64_t kStep = 55'623'058'987;  // shares no prime with kCount: 2, 3, 5
 static_assert(std::gcd(kStep, kCount) == 1);
 
 // a * b mod kCount.
@@ -21,8 +21,8 @@ constexpr uint64_t MultiplyMod(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kCount);
 }
 
-// The inverse of kStep, by Euler: its power phi - 1, where phi = kCount (1 - 1/2) (1 - 1/3) (1 -
-// 1/5).
+// Returns the inverse of kStep, which by Euler is its power phi - 1, where phi = kCount (1 - 1/2)
+// (1 - 1/3) (1 - 1/5).
 constexpr uint64_t InverseStep() {
   uint64_t result = 1;
   uint64_t power = kStep;
@@ -37,28 +37,28 @@ static_assert(MultiplyMod(kStep, kInverseStep) == 1);
 
 }  // namespace phone
 
-// A bijection between [0, kCount) and the numbers [10^10, 10^11): number i is
-// 10^10 + (i * kStep + kStart) mod kCount. The first N numbers of this order are a set of which
-// IndexOf tells the members without storing them.
+// A bijection between [0, kCount) and the numbers [10^10, 10^11): number i is 10^10 + (i * kStep +
+// kStart) mod kCount. The first N numbers of this order are a set. IndexOf decides without a list
+// whether a number is in it.
 //
-// A congruence is all but free, one addition per number, and its step is near the golden section of
-// the range, so that every N numbers are spread evenly over it. It is not random, and need not be:
-// that is what the hash of the filter is for.
+// The congruence costs one addition per number. Its step is near the golden section of the range,
+// so the first N numbers are spread evenly over the range for every N. The order is not random. The
+// hash of the filter makes up for this.
 struct PhoneNumbers {
   static constexpr uint64_t kFirst = phone::kFirst;
   static constexpr uint64_t kCount = phone::kCount;
 
-  // index < kCount.
+  // Returns number `index`. Requires index < kCount.
   static uint64_t At(uint64_t index) {
     return kFirst + (phone::MultiplyMod(index, phone::kStep) + phone::kStart) % kCount;
   }
 
-  // number in [kFirst, kFirst + kCount).
+  // Returns the index of `number`, which must be in [kFirst, kFirst + kCount).
   static uint64_t IndexOf(uint64_t number) {
     return phone::MultiplyMod(number - kFirst + kCount - phone::kStart, phone::kInverseStep);
   }
 
-  // numbers[j] = At(first + j); first + numbers.size() <= kCount.
+  // Sets numbers[j] to At(first + j). Requires first + numbers.size() <= kCount.
   static void Fill(uint64_t first, std::span<uint64_t> numbers);
 };
 

@@ -1,4 +1,4 @@
-// tamis plan: which structure to take for so many keys, how large it is, and what it can do.
+// tamis plan: compares filters and exact structures for a number of keys.
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <tamis/plan/plan.h>
@@ -46,7 +46,7 @@ std::string ProbeText(const std::optional<ProbeCost>& probe) {
   return Format("%s%.2f", probe->at_least ? ">" : "", probe->ns);
 }
 
-// What fits into the last column.
+// Returns as many of `lacks` as fit into the last column.
 std::string LacksText(const std::vector<std::string>& lacks) {
   std::string text = "lacks ";
   for (size_t i = 0; i < lacks.size(); ++i) {
@@ -65,7 +65,7 @@ std::string AbilitiesText(const Abilities& can) {
                 word(can.parallel_build));
 }
 
-// The lines of the table; with times only if there are any.
+// The lines of the table. They have a column of times if `times` is true.
 class Table {
  public:
   explicit Table(bool times) : times_(times) {}
@@ -99,7 +99,7 @@ class Table {
   std::string text_;
 };
 
-// How the times came about, or how to get some.
+// Explains how the times were measured, or how to measure them.
 std::string TimesText(const FilterPlan& plan) {
   constexpr char kCalibrate[] = "`tamis backends --calibrate` measures this machine";
   if (plan.calibration.empty())

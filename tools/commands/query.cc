@@ -1,4 +1,4 @@
-// tamis query: which keys may be in a filter.
+// tamis query: finds the keys that may be in a filter.
 #include <tamis/engine/engine.h>
 
 #include <memory>

@@ -28,14 +28,14 @@ void WriteRecord(std::string_view record, bool raw, Output& out) {
   if (!raw && !record.ends_with('\n')) out.Write("\n");
 }
 
-// Says how many of the keys may be in the filter, and adds a hint if chance alone explains that
-// number. Says nothing without a hint if a count goes to standard output anyway.
+// Prints how many of the keys may be in the filter, and adds a hint if chance alone explains that
+// number. Without a hint, prints nothing unless `needed`.
 void SaySummary(const Queryable& queryable, const std::string& name, uint64_t found, uint64_t keys,
                 bool needed) {
   const double p = queryable.expected_fpr();
   if (std::isnan(p)) return;
   std::string text = WithCommas(found) + " of " + Counted(keys, "key") + " may be in " + name;
-  constexpr uint64_t kFew = 20;  // by which nothing can be told
+  constexpr uint64_t kFew = 20;  // too few keys to judge by
   const auto n = static_cast<double>(keys);
   const bool by_chance = static_cast<double>(found) <= n * p + 3 * std::sqrt(n * p * (1 - p));
   if (keys > 0 && (found == 0 || (by_chance && keys >= kFew && found <= keys / 2))) {
@@ -104,7 +104,7 @@ int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQuer
       for (size_t i = 0; i < n; ++i) {
         if (found.Test(i) != options.invert) WriteRecord(batch.records[i], options.input.u64, out);
       }
-      out.Flush();  // input that comes slowly is answered as it comes
+      out.Flush();  // slow input is answered as it comes
     }
     if (bitmap) bitmap->Append(found, options.invert, batch);
     progress.Advance(reader.bytes_read() - before);

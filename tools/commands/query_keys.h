@@ -15,7 +15,7 @@
 
 namespace tamis::tools {
 
-// The keys to query, and what to write about the answers.
+// The keys to query, and the outputs.
 struct KeyQueryOptions {
   InputOptions input;
   bool invert = false;
@@ -33,10 +33,10 @@ struct KeyQueryOptions {
 };
 
 // Queries `queryable`, which messages call `name`, for the keys of the input, and writes the
-// answers as `options` say. Then prints a summary, unless the false-positive rate is unknown, and
-// warnings about keys that look wrong, unless `quiet`. `input_bytes` is the size of the input, if
-// it is known. Returns the exit status. Throws what reading and querying throw. Without an engine,
-// runs on this thread.
+// outputs. Runs on `engine`, or on this thread if it is nullptr. Then prints a summary, unless the
+// false-positive rate is unknown, and warnings about keys that look wrong. `quiet` suppresses both.
+// `input_bytes` is the size of the input, if it is known. Returns the exit status. Throws the
+// errors of reading and querying.
 int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQueryOptions& options,
               std::optional<uint64_t> input_bytes, const Engine* engine, bool quiet);
 

@@ -1,4 +1,4 @@
-// Which keys of a stream came before.
+// Recognizes keys of a stream that came before.
 #ifndef TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 #define TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 
@@ -20,19 +20,19 @@ class SeenKeys {
   SeenKeys& operator=(const SeenKeys&) = delete;
   virtual ~SeenKeys() = default;
 
-  // As ChangeableFilter::InsertIfAbsent. Throws Error(kInvalidArgument) if there is no room for a
-  // key.
+  // Like ChangeableFilter::InsertIfAbsent. Throws Error(kInvalidArgument) if a key does not fit.
   virtual size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) = 0;
-  // The false-positive rate with the keys so far: FprByCount.
+  // Returns the false-positive rate with the keys so far, from FprByCount or from WindowedFilter.
   virtual double Fpr() const = 0;
   virtual uint64_t bytes() const = 0;
 };
 
-// All keys, in a filter that lives longer.
+// Remembers all keys, in `filter`, which must outlive the result.
 std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine);
 
-// The last `window` keys or more, in filters of the kind of that name, at a rate of `fpr`. Throws
-// Error(kInvalidArgument) for a kind that cannot do this, and what WindowedFilter throws.
+// Remembers the last `window` keys or more, in filters of this kind, at a rate of `fpr`. Throws
+// Error(kInvalidArgument) for a kind other than bloom and split-block, and the errors of
+// WindowedFilter.
 std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
                                        const Engine& engine);
 

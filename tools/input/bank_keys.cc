@@ -20,7 +20,7 @@
 namespace tamis::tools {
 namespace {
 
-// What keys of a type are asked as, besides as they are.
+// Returns the types of Parquet that keys of type `asked` are also queried as.
 std::vector<KeyType> StoredTypes(KeyType asked) {
   if (asked == KeyType::kInteger) return {KeyType::kInt32};
   return {KeyType::kFloat, KeyType::kDouble};
@@ -100,7 +100,7 @@ void BankKeys::AddHashes(KeyType type, const KeyBatch& batch, size_t i) {
     const auto low = static_cast<uint32_t>(value);
     const bool fits = value <= std::numeric_limits<uint32_t>::max() ||
                       static_cast<int64_t>(value) >= std::numeric_limits<int32_t>::min();
-    // Negative ones are those near 2^64.
+    // Negative integers are those near 2^64.
     if (fits && (value >> 32 == 0 || static_cast<int64_t>(value) < 0)) {
       return AddHash(&low, sizeof(low), i);
     }
@@ -123,7 +123,7 @@ void BankKeys::AddHashes(KeyType type, const KeyBatch& batch, size_t i) {
   };
   add(*number);
   const bool is_zero = type == KeyType::kDouble ? *number == 0 : static_cast<float>(*number) == 0;
-  if (is_zero) add(-*number);  // both of its signs are one number
+  if (is_zero) add(-*number);  // zero with either sign is the same number
 }
 
 std::vector<BankHit> BankKeys::Select(const Engine& engine, const KeyBatch& batch) {

@@ -1,4 +1,4 @@
-// Keys asked of a bank whose members may have them in several types.
+// Queries a bank whose members may have different key types.
 #ifndef TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 #define TAMIS_TOOLS_INPUT_BANK_KEYS_H_
 
@@ -14,41 +14,42 @@
 
 namespace tamis::tools {
 
-// Asks each member for keys as it has them: integers also as the four bytes of Parquet's INT32,
-// numbers in text also as its FLOAT and DOUBLE, for which not-a-number may be in any member, as no
-// filter rules it out.
+// Queries each member in its key type: integers also as the four bytes of the INT32 of Parquet,
+// numbers in text also as its FLOAT and DOUBLE. Not-a-number may be in every member of FLOAT or
+// DOUBLE, because no filter rules it out.
 class BankKeys {
  public:
-  // Keys are read in the type `asked`. Throws Error(kInvalidArgument) if no member can have such,
-  // unless any type will do, and says if some cannot, unless it is to be `quiet`. The bank outlives
-  // it.
+  // Keys are read in the type `asked`. Throws Error(kInvalidArgument) if no member can have such
+  // keys, unless `options` allow any type. Prints a warning if some members cannot, unless `quiet`.
+  // `bank` must outlive this object.
   BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
            KeyType asked, bool quiet);
 
-  // As the functions of FilterBank.
+  // Like the functions of FilterBank.
   std::vector<BankHit> Select(const Engine& engine, const KeyBatch& batch);
   std::vector<uint64_t> CountPerMember(const Engine& engine, const KeyBatch& batch);
 
-  // Keys that members of numbers cannot have, and were not asked for there: one for each such type.
+  // Number of keys that were not queried as a type of Parquet, because this type cannot represent
+  // them. A key counts once for each such type.
   uint64_t misfits() const { return misfits_; }
 
  private:
-  // Of all members that have this type.
+  // One query, of all members that have this type.
   struct Pass {
     KeyType type;
     std::vector<bool> members;  // by index
   };
-  // Appends the hashes of key i in the type of Parquet, and i for each.
+  // Appends the hashes of key i in this type of Parquet, and i for each hash.
   void AddHashes(KeyType type, const KeyBatch& batch, size_t i);
   void AddHash(const void* stored, size_t bytes, size_t key);
 
   const FilterBank& bank_;
   KeyType asked_;
-  std::vector<Pass> passes_;  // none if keys are asked as they are, everywhere
+  std::vector<Pass> passes_;  // empty if all members are queried with keys as they are
   uint64_t misfits_ = 0;
   std::vector<uint64_t> hashes_;
-  std::vector<uint64_t> keys_;         // of which they are
-  std::vector<uint64_t> not_numbers_;  // keys
+  std::vector<uint64_t> keys_;         // the keys of these hashes
+  std::vector<uint64_t> not_numbers_;  // indices of keys that are not-a-number
 };
 
 }  // namespace tamis::tools

@@ -1,4 +1,4 @@
-// How many keys there are, found out before a filter is made for them.
+// Counts keys before a filter is made for them.
 #ifndef TAMIS_TOOLS_INPUT_COUNT_KEYS_H_
 #define TAMIS_TOOLS_INPUT_COUNT_KEYS_H_
 
@@ -8,8 +8,8 @@
 
 namespace tamis::tools {
 
-// Reads all keys of regular files, `total_bytes` together, and leaves standard input where it was.
-// Says how many there are, unless `quiet`. Throws as KeyReader does.
+// Reads all keys of regular files of `total_bytes` bytes, and leaves standard input where it was.
+// Prints the count, unless `quiet`. Throws what KeyReader throws.
 uint64_t CountKeys(const InputOptions& input, uint64_t total_bytes, bool quiet);
 
 }  // namespace tamis::tools

@@ -19,7 +19,7 @@ void SplitLine(std::string_view line, char delimiter, size_t column, CsvRecord& 
   record.field = line.substr(0, line.find(delimiter));
 }
 
-// The first place from `at` on of one of two bytes, or the end of the text.
+// Returns the first place of `a` or `b` from `at` on, or the end of the text.
 size_t FindEither(std::string_view text, size_t at, char a, char b) {
   while (at < text.size() && text[at] != a && text[at] != b) ++at;
   return at;
@@ -51,7 +51,7 @@ size_t CountUnquoted(std::string_view record, char c) {
 void AppendUnquoted(std::string_view field, std::string& out) {
   for (size_t i = 0; i < field.size(); ++i) {
     out += field[i];
-    if (field[i] == '"') ++i;  // its twin
+    if (field[i] == '"') ++i;  // the second of the two quotes
   }
 }
 

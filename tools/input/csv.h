@@ -12,34 +12,33 @@ namespace tamis::tools {
 
 struct CsvDialect {
   char delimiter = ',';
-  // RFC 4180: a field may stand in double quotes; then it can hold delimiters, line ends, and
-  // quotes written twice. Tab-separated text has no quotes.
+  // RFC 4180: a field may be in double quotes. It can then contain delimiters, line ends, and
+  // quotes written twice. In tab-separated text, quotes are text.
   bool quotes = true;
-  // A quoted field of more is taken for a quote that is not closed.
+  // A quoted field of more lines counts as a quote that is not closed.
   size_t max_quoted_lines = 1000;
 };
 
 // One record and one of its fields.
 struct CsvRecord {
-  size_t bytes = 0;  // with the line end; 0: the text ends before the record does
-  size_t lines = 0;  // line ends in it
+  size_t bytes = 0;  // with the line end; 0: the record is not complete
+  size_t lines = 0;  // number of line ends in the record
   size_t fields = 0;
-  std::string_view field;       // as it stands in the text, without enclosing quotes
-  bool quoted = false;          // it stands in quotes
+  std::string_view field;       // as in the text, without enclosing quotes
+  bool quoted = false;          // the field is in quotes
   bool doubled_quotes = false;  // the field holds quotes written twice
-  const char* error = nullptr;  // why there is no such field
+  const char* error = nullptr;  // why the field is missing
   // With an error: a quote that opens `quote_line` lines further down has taken in line ends that
-  // it should not have. Which records it has swallowed cannot be told.
+  // it should not contain. It is unknown which records it swallowed.
   bool astray = false;
   size_t quote_line = 0;
 };
 
-// Finds the end of the line that a text begins with, where the text comes in pieces. No byte is
-// looked at twice.
+// Finds the end of the first line of a text that comes in pieces. Looks at each byte once.
 class LineFinder {
  public:
-  // The length of the line with its end, or 0 if it is not complete: then the next call goes on,
-  // with a text that begins the same. `last` if no more text follows.
+  // Returns the length of the line with its end, or 0 if the line is not complete. The next call
+  // then continues, with a text that begins with the same bytes. `last`: no more text follows.
   size_t Find(std::string_view text, bool last) {
     const size_t end = text.find('\n', searched_);
     if (end == std::string_view::npos && !last) {
@@ -54,16 +53,18 @@ class LineFinder {
   size_t searched_ = 0;
 };
 
-// Reads records from a text that comes in pieces. No byte is looked at more than a few times.
+// Reads records from a text that comes in pieces. Looks at each byte a few times at most.
 class CsvReader {
  public:
   explicit CsvReader(const CsvDialect& dialect) : dialect_(dialect) {}
 
-  // The record that `text` begins with, and its field in `column`, from 0. Where it is not complete
-  // the next call goes on, with a text that begins the same. `last` if no more text follows.
+  // Returns the first record of `text`, with its field in `column`, counted from 0. If the record
+  // is not complete, the next call continues, with a text that begins with the same bytes. `last`:
+  // no more text follows.
   CsvRecord Read(std::string_view text, bool last, size_t column);
 
-  // Whether the record that is not complete ends in quotes, and how many lines down these opened.
+  // Whether the incomplete record ends in quotes, and how many lines further down these quotes
+  // open.
   bool in_quotes() const { return scan_.state == State::kQuoted; }
   size_t quote_line() const { return scan_.quote_line; }
 
@@ -73,34 +74,34 @@ class CsvReader {
 
  private:
   enum class State : unsigned char {
-    kStart,         // of a field
+    kStart,         // at the beginning of a field
     kPlain,         // in a field without quotes
     kQuoted,        // in quotes
-    kQuote,         // after a quote in quotes: the closing one, or the first of two
+    kQuote,         // after a quote in quotes: the closing quote, or the first of two
     kQuoteReturn,   // after the closing quote and a CR
     kAfterClosing,  // in text after a closing quote, which should not be there
   };
-  // How far the record has been read; positions count from its begin.
+  // How far the record has been read. Positions count from the beginning of the record.
   struct Progress {
     State state = State::kStart;
     size_t at = 0;
     size_t lines = 0;
     size_t column = 0;
-    size_t begin = 0;       // of the present field, or of what is in its quotes
-    size_t closing = 0;     // its closing quote
+    size_t begin = 0;       // of the current field, or of the text in its quotes
+    size_t closing = 0;     // position of its closing quote
     size_t quote_line = 0;  // where its quotes opened
     bool doubled = false;   // it holds quotes written twice
-    bool spans = false;     // a quoted field of the record holds a line end ...
-    size_t span_line = 0;   // ... and opened here: the first, or the one with the error
+    bool spans = false;     // a quoted field of the record contains a line end
+    size_t span_line = 0;  // line where that field opens: the first such field, or the one in error
     const char* error = nullptr;
-    // The field that is asked for.
+    // The field in the wanted column.
     size_t field_begin = 0;
     size_t field_bytes = 0;
     bool field_doubled = false;
   };
 
-  // Reads on, and calls `on_field(begin, bytes)` at the end of each field. Whether the record is
-  // complete, or an error makes going on useless.
+  // Continues reading, and calls `on_field(begin, bytes)` at the end of each field. Returns true if
+  // the record is complete, or if an error makes reading on useless.
   template <typename OnField>
   bool Scan(std::string_view text, bool last, OnField on_field);
 
@@ -109,16 +110,16 @@ class CsvReader {
   Progress scan_;
 };
 
-// What seems to stand between the fields of `record`: of comma, semicolon, tab and bar the one that
-// is there most often outside quotes, if any is.
+// Returns the likely separator of the fields of `record`: the most frequent character outside
+// quotes among comma, semicolon, tab and bar. Returns std::nullopt if the record contains none.
 std::optional<char> GuessSeparator(std::string_view record);
-// How often `c` is there outside quotes.
+// Returns how often `c` is in `record` outside quotes.
 size_t CountUnquoted(std::string_view record, char c);
 
-// Appends `field` to `out` with its doubled quotes made single.
+// Appends `field` to `out`, with each doubled quote as one quote.
 void AppendUnquoted(std::string_view field, std::string& out);
 
-// `text` up to its line end, LF or CRLF.
+// Returns `text` without its line end, LF or CRLF.
 inline std::string_view WithoutLineEnd(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (text.ends_with('\r')) text.remove_suffix(1);

@@ -8,8 +8,8 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 struct Magic {
-  // The first bytes, in which '#' stands for a digit, '@' for a byte from 0x50 to 0x5F, and '!' for
-  // a control character that text does not have.
+  // The first bytes. '#' stands for a digit, '@' for a byte from 0x50 to 0x5F, and '!' for a
+  // control character that text does not contain.
   std::string_view bytes;
   FileKind kind;
 };
@@ -29,11 +29,11 @@ constexpr FileKind kTamis =
            "give the keys that it is to be built of or asked for; `tamis merge` unites filters");
 constexpr FileKind kText;
 
-// The first that fits is taken.
+// The first match counts.
 constexpr Magic kMagics[] = {
     {"\x1F\x8B"sv, kGzip},
     {"\x28\xB5\x2F\xFD"sv, kZstd},
-    {"@*M\x18"sv, kZstd},  // a frame to be skipped, with which pzstd begins
+    {"@*M\x18"sv, kZstd},  // a skippable frame, with which pzstd begins
     {"tamis\r\n\x1A"sv, kTamis},
     {"tamis\r\n\x07"sv, kTamis},  // an imported one
     {"PAR1!"sv, Unread("a Parquet file", nullptr,
@@ -66,7 +66,8 @@ bool Fits(char pattern, char c) {
   }
 }
 
-// Whether of each two bytes the one at `place` is NUL and the other is not, as in UTF-16.
+// Returns whether in each pair of bytes the byte at `place` is NUL and the other is not, as in
+// UTF-16.
 bool HasNulsAt(std::string_view text, size_t place) {
   for (size_t i = 0; i < text.size(); ++i) {
     if ((text[i] == '\0') != (i % 2 == place)) return false;
@@ -74,7 +75,7 @@ bool HasNulsAt(std::string_view text, size_t place) {
   return true;
 }
 
-// As RecognizeFile, of text in UTF-16 without the mark at its begin.
+// Like RecognizeFile, for UTF-16 without a byte order mark.
 std::optional<FileKind> RecognizeUtf16(std::string_view text, bool last) {
   constexpr size_t kLeast = 4, kMost = 4096;
   text = text.substr(0, kMost);

@@ -1,4 +1,4 @@
-// What an input is, by its first bytes.
+// Recognizes kinds of input files by their first bytes.
 #ifndef TAMIS_TOOLS_INPUT_FILE_KIND_H_
 #define TAMIS_TOOLS_INPUT_FILE_KIND_H_
 
@@ -13,20 +13,23 @@ namespace tamis::tools {
 struct FileKind {
   Packing packing = Packing::kNone;
   const char* what = nullptr;  // "an xz file"; nullptr: text
-  // What makes text of it: a command that wants the file's name at its end, or a sentence.
+  // How to make text of it: a command that takes the name of the file as its last argument, or a
+  // sentence, or both.
   const char* command = nullptr;
   const char* advice = nullptr;
 
   bool is_text() const { return what == nullptr; }
-  // Why the file of this name is not read, and what to do.
+  // Returns the reason why the file `name` is not read, and the cure.
   std::string Refusal(const std::string& name) const;
 };
 
-// The kind of a file that has a NUL byte anywhere and is no other: text has none.
+// The kind of a file that contains a NUL byte and is of no other kind. Text never contains NUL
+// bytes.
 extern const FileKind kBinary;
 
-// The kind of a file that begins with `text`, or nothing if more of it must be seen: never so much
-// as to keep somebody who types waiting for an answer. `last`: there is no more.
+// Returns the kind of a file that begins with `text`, or std::nullopt if more of the file is
+// needed. Needs so few bytes that a user who types the input does not wait for an answer. `last`:
+// `text` is the whole file.
 std::optional<FileKind> RecognizeFile(std::string_view text, bool last);
 
 }  // namespace tamis::tools

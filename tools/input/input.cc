@@ -15,7 +15,7 @@
 namespace tamis::tools {
 namespace {
 
-// /dev/null, which is known to be empty.
+// Returns whether it is /dev/null, which is known to be empty.
 bool IsNull(const struct stat& status) {
   struct stat null = {};
   return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 &&
@@ -127,7 +127,7 @@ std::optional<uint64_t> InputOptions::TotalBytes() const {
   bool standard_input = false;
   for (const std::string& path : paths) {
     if (path == "-") {
-      if (std::exchange(standard_input, true)) continue;  // the first has read it all
+      if (std::exchange(standard_input, true)) continue;  // the first "-" reads all of it
       const std::optional<uint64_t> rest = StandardInputPlace().BytesLeft();
       known = known && rest;
       total += rest.value_or(0);

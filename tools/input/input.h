@@ -1,4 +1,4 @@
-// Where keys come from, and what a key is there: options of every command that reads keys.
+// Options of every command that reads keys: the inputs, and the form of keys in them.
 #ifndef TAMIS_TOOLS_INPUT_INPUT_H_
 #define TAMIS_TOOLS_INPUT_INPUT_H_
 
@@ -14,56 +14,58 @@
 
 namespace tamis::tools {
 
-// Which inputs to read, and what a key is in them.
+// The inputs to read, and the form of keys in them.
 struct InputOptions {
   std::vector<std::string> paths = {"-"};  // "-" is standard input
   bool csv = false;
   bool tsv = false;
-  std::optional<char> separator;         // of CSV, which it implies
-  std::string column;                    // number from 1, or a name in the header; empty: the first
-  bool header = false;                   // the first record of each input names the columns
-  bool no_quotes = false;                // of CSV: quotes are text
-  uint64_t quoted_lines = kQuotedLines;  // of CSV: a field in quotes has no more
+  std::optional<char> separator;  // of CSV; implies `csv`
+  std::string column;             // number from 1, or a name in the header; empty: the first column
+  bool header = false;            // the first record of each input names the columns
+  bool no_quotes = false;         // of CSV: quotes are text
+  uint64_t quoted_lines = kQuotedLines;  // of CSV: the most lines of a field in quotes
   bool u64 = false;
   bool integers = false;
-  bool trim = false;           // blanks at both ends are not of the key
-  std::string empty = "skip";  // or "keep": an empty key is one, where it can be told from none
-  bool as_is = false;          // the first bytes are nothing but text
+  bool trim = false;           // spaces and tabs at both ends are not part of the key
+  std::string empty = "skip";  // or "keep": an empty line or quoted field is a key
+  bool as_is = false;          // unpacks and refuses nothing
   bool strict = false;
-  std::optional<MaxBad> max_bad;  // by default that of MaxBad, of raw integers none
+  std::optional<MaxBad> max_bad;  // default: MaxBad(); for raw integers none
 
   static constexpr uint64_t kQuotedLines = 1000;
 
-  // The positional INPUT and all of the above, with the defaults that they have then.
+  // Adds the positional INPUT and all options above. Their defaults are the current values.
   void AddTo(const CommandLine& command);
   KeyType key_type() const { return u64 || integers ? KeyType::kInteger : KeyType::kBytes; }
-  // What the parser of the command line cannot check. Throws Error(kInvalidArgument).
+  // Checks what the parser of the command line cannot check. Throws Error(kInvalidArgument).
   void Check() const;
 
   bool reads_csv() const { return csv || separator; }
   bool keeps_empty() const { return empty == "keep" && !integers; }
-  // Whether to look at the first bytes of the input at `path`, to unpack it, say. Raw integers may
-  // begin with any: a packed file of them must say so by its name.
+  // Returns whether to look at the first bytes of the input at `path`, to unpack it, for example.
+  // Raw integers may begin with any bytes, so packed files of them are recognized by their names.
   bool Recognizes(const std::string& path) const;
 
-  // The number of `column`, from 1, unless it is a name. Throws Error(kInvalidArgument).
+  // Returns the number of `column`, counted from 1, or std::nullopt if it is a name. Throws
+  // Error(kInvalidArgument).
   std::optional<uint64_t> ColumnNumber() const;
 
-  // Bytes of all inputs together, as they are packed, or nothing unless all are regular files.
-  // Throws Error(kIo) if there is one that cannot be read, as far as can be told without reading.
+  // Returns the bytes of all inputs together, as they are packed, or std::nullopt unless all are
+  // regular files or /dev/null. Throws Error(kIo) for an input that cannot be read, as far as this
+  // is known without reading.
   std::optional<uint64_t> TotalBytes() const;
 };
 
-// The text at the end of every command's help that reads keys.
+// The text at the end of the help of every command that reads keys.
 extern const char kKeyTypesHelp[];
 
-// Where standard input stands, to read it once more from there, if it is a regular file.
+// The position of standard input, to read it again from there. Works for regular files.
 class StandardInputPlace {
  public:
   StandardInputPlace();
-  // What follows, or nothing if it is no regular file.
+  // Returns the bytes that follow, or std::nullopt if it is not a regular file.
   std::optional<uint64_t> BytesLeft() const;
-  // Makes it stand there again.
+  // Returns standard input to this position.
   void Return() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace tamis::tools {
 namespace {
 
-#ifdef TAMIS_INPUT_BLOCK_BYTES  // of the fuzz targets, whose inputs are small
+#ifdef TAMIS_INPUT_BLOCK_BYTES  // set by the fuzz targets, whose inputs are small
 constexpr size_t kBlockBytes = TAMIS_INPUT_BLOCK_BYTES;
 #else
 constexpr size_t kBlockBytes = size_t{8} << 20;
@@ -26,7 +26,8 @@ bool HasMore(int fd) {
   return ::poll(&poll_fd, 1, 0) > 0;
 }
 
-// Opening a pipe waits for its other end. As in ReadBlock, a signal can end the wait.
+// Opens the input. Opening a pipe waits for its other end. A signal can end the wait, as in
+// ReadBlock.
 int OpenInput(const std::string& path) {
   if (path == "-") return STDIN_FILENO;
   for (;;) {
@@ -49,7 +50,7 @@ InputFile::InputFile(const std::string& path)
       // Not zeroed: a small file touches a few pages of it.
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {
   if (fd_ < 0) FailRead(name_, errno);
-  // A hint; that a pipe refuses it is no error.
+  // A hint. It fails for a pipe, which is harmless.
   ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
@@ -73,7 +74,7 @@ size_t InputFile::Recognize(bool raw) {
       return taken;
     }
     if (!unpacked && kind->packing != Packing::kNone) {
-      taken -= text().size();  // they are still to be unpacked
+      taken -= text().size();  // these bytes are still to be unpacked
       if (StartUnpacking(kind->packing)) continue;
     }
     Refuse(*kind);

@@ -1,4 +1,4 @@
-// One file with keys, or standard input, read in large blocks and unpacked where it is packed.
+// Reads one file with keys, or standard input, in large blocks, and unpacks it if it is packed.
 #ifndef TAMIS_TOOLS_INPUT_INPUT_FILE_H_
 #define TAMIS_TOOLS_INPUT_INPUT_FILE_H_
 
@@ -12,10 +12,10 @@
 
 namespace tamis::tools {
 
-// Throws Error(kIo) for the file of this name and a value of errno.
+// Throws Error(kIo) for the file `name` and a value of errno.
 [[noreturn]] void FailRead(const std::string& name, int error);
 
-// A file of which a window is in memory: text() is what has been read and not yet consumed.
+// A file of which a window is in memory: text() is the part that was read and not yet consumed.
 class InputFile {
  public:
   // "-" is standard input. Throws Error(kIo).
@@ -28,34 +28,35 @@ class InputFile {
   const std::string& name() const { return name_; }
 
   std::string_view text() const { return {buffer_.get() + begin_, end_ - begin_}; }
-  // Whether no more follows text().
+  // Returns whether text() is the last part of the file.
   bool last() const { return last_; }
-  // Drops the first `bytes` of text(), which stay valid until Fill().
+  // Drops the first `bytes` of text(). They stay valid until Fill().
   void Consume(size_t bytes) { begin_ += bytes; }
 
-  // To be called before anything is consumed: reads the first bytes, makes text() what is in a file
-  // that gzip or zstd has packed, and refuses files that are no text, unless they are `raw`, of any
-  // bytes. Text must go on without a NUL byte, or Fill() refuses it. Returns the bytes of the file
-  // that this has taken. Throws Error(kIo), Error(kCorrupt), and Error(kInvalidArgument) with the
-  // way to make text of it.
+  // Reads the first bytes, and starts to unpack a file that gzip or zstd has packed. Throws for
+  // files that are not text, unless `raw` allows any bytes. For text, Fill() throws at the first
+  // NUL byte. Must be called before Consume(). Returns the number of bytes of the file that were
+  // read. Throws Error(kIo), Error(kCorrupt), and Error(kInvalidArgument) with the way to make text
+  // of the file.
   size_t Recognize(bool raw);
 
-  // Reads on: as much as there is room for from a file; from a pipe what is there, waiting only for
-  // the first byte. The window grows if text() fills it. Returns the bytes of the file that this
-  // has taken: packed ones, where it is packed. Throws as Recognize().
+  // Reads more: from a file as much as there is room for, from a pipe the bytes that are there.
+  // Waits only for the first byte. The window grows if text() fills it. Returns the number of bytes
+  // of the file that were read, which are packed bytes for a packed file. Throws what Recognize()
+  // throws.
   size_t Fill();
 
  private:
-  // Makes room in the window, which grows if text() fills it.
+  // Makes room in the window. The window grows if text() fills it.
   void MakeRoom();
-  // Reads up to `bytes`; 0 at the end of the file.
+  // Reads up to `bytes` bytes. Returns 0 at the end of the file.
   size_t ReadBlock(char* to, size_t bytes);
   size_t FillPlain();
   size_t FillUnpacked();
   [[noreturn]] void Refuse(const FileKind& kind) const;
-  // For text without a NUL byte.
+  // Throws if `text` contains a NUL byte.
   void RequireText(std::string_view text) const;
-  // Whether tamis can.
+  // Returns false if tamis was built without the library for it.
   bool StartUnpacking(Packing packing);
 
   int fd_;
@@ -67,10 +68,10 @@ class InputFile {
   bool last_ = false;
   bool must_be_text_ = false;
 
-  // Of a packed file.
+  // Used for a packed file.
   std::unique_ptr<Unpacker> unpacker_;
   std::unique_ptr<char[]> packed_buffer_;
-  std::string_view packed_;  // what has been read and not yet unpacked
+  std::string_view packed_;  // the part that was read and not yet unpacked
 };
 
 }  // namespace tamis::tools

@@ -7,11 +7,11 @@
 
 namespace tamis::tools {
 
-// `text` without the spaces and tabs at its ends.
+// Returns `text` without the spaces and tabs at its ends.
 std::string_view WithoutBlanks(std::string_view text);
 
-// Digits, perhaps after a minus sign, from -2^63 to 2^64 - 1. What is wrong with `text`, or
-// nullptr.
+// Parses an integer from -2^63 to 2^64 - 1: digits, with or without a minus sign before them.
+// Returns what is wrong with `text`, or nullptr.
 const char* ParseIntegerKey(std::string_view text, uint64_t& value);
 
 }  // namespace tamis::tools

@@ -1,4 +1,4 @@
-// All keys of a file in memory, for commands that ask many filters for them.
+// Reads all keys of a file into memory, for commands that query many filters for them.
 #ifndef TAMIS_TOOLS_INPUT_KEY_LIST_FILE_H_
 #define TAMIS_TOOLS_INPUT_KEY_LIST_FILE_H_
 
@@ -13,26 +13,27 @@
 
 namespace tamis::tools {
 
-// --keys and the form that the keys have there.
+// The options --keys and those about the keys in that file.
 struct KeyListOptions {
   std::string path;
-  InputOptions input;    // but for its paths
-  bool parquet = false;  // a column of a Parquet file, of which ReadKeyList knows nothing
+  InputOptions input;    // without its paths
+  bool parquet = false;  // a column of a Parquet file, which ReadKeyList does not read
 
   void AddTo(const CommandLine& command);
 };
 
-// Text, or integers of 8 bytes.
+// The keys: text, or integers of 8 bytes.
 struct KeyListFile {
   bool are_integers = false;
   std::vector<uint64_t> integers;
-  std::vector<std::string_view> strings;  // in `text`
+  std::vector<std::string_view> strings;  // pointers into `text`
   std::vector<char> text;
 
   size_t size() const { return are_integers ? integers.size() : strings.size(); }
 };
 
-// Reads all of it. Throws as KeyReader, and Error(kInvalidArgument) if there is no key.
+// Reads all of the file. Throws the errors of KeyReader, and Error(kInvalidArgument) for a file
+// without keys.
 KeyListFile ReadKeyList(const KeyListOptions& options);
 
 }  // namespace tamis::tools

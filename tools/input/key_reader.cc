@@ -17,14 +17,14 @@ namespace tamis::tools {
 namespace {
 
 constexpr size_t kMaxRecordBytes = size_t{16} << 20;
-constexpr size_t kGuessBytes = 4096;     // of the first record, for guessing its separator
-constexpr uint64_t kShapeRecords = 100;  // that are enough to say which separator they have
+constexpr size_t kGuessBytes = 4096;     // of the first record, to guess its separator
+constexpr uint64_t kShapeRecords = 100;  // records that are enough to find the separator
 constexpr size_t kNamesShown = 20;
 constexpr const char* kEmptyKey = "an empty key";
 constexpr const char* kOtherFields = "not as many fields as in the first record";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The option for this separator.
+// Returns the option for this separator.
 std::string SeparatorOption(char separator) {
   return separator == '\t'  ? "--tsv"
          : separator == ',' ? "--csv"
@@ -160,7 +160,7 @@ void KeyReader::CheckSameHeader(std::string_view header) const {
 
 void KeyReader::RefuseCrLines(std::string_view text) const {
   if (options_.as_is || text.find('\n') != std::string_view::npos) return;
-  // One at the end may be half of a CRLF.
+  // A CR at the end may be half of a CRLF.
   if (text.find('\r') >= text.size() - 1) return;
   throw Error(ErrorCode::kInvalidArgument,
               file_->name() + ": its lines end in CR alone, without LF: `tr '\\r' '\\n' < FILE | " +
@@ -181,7 +181,7 @@ void KeyReader::NoteFirst(std::string_view record) {
 }
 
 void KeyReader::CheckSeparator() const {
-  // Who names a separator means it.
+  // A separator that the user has given is not questioned.
   const std::optional<char> other = shape_.other_separator();
   if (!other || options_.separator) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -193,7 +193,7 @@ void KeyReader::CheckSeparator() const {
 size_t KeyReader::FindColumn(std::string_view header) const {
   std::optional<size_t> found, again;
   std::string names;
-  bool has_blanks = false;  // and is the one without them
+  bool has_blanks = false;  // and would be the column without them
   size_t columns = 0;
   CsvReader::ForEachField(header, dialect_, [&](std::string_view name) {
     const std::string_view bare = options_.trim ? WithoutBlanks(name) : name;
@@ -218,7 +218,7 @@ size_t KeyReader::FindColumn(std::string_view header) const {
 
 void KeyReader::Parse(KeyBatch& batch) {
   if (options_.u64) return ParseU64(batch);
-  // Room for all that a window can hold, so that what points into it stays in place.
+  // Room for a whole window, so that pointers into the string stay valid.
   unquoted_.clear();
   if (options_.reads_csv()) unquoted_.reserve(file_->text().size());
   while (batch.num_records() < needs_.max_batch && !file_->text().empty()) {
@@ -231,7 +231,7 @@ void KeyReader::Parse(KeyBatch& batch) {
 
 size_t KeyReader::ParseRecord(KeyBatch& batch) {
   const std::string_view text = file_->text();
-  // The same in every form, and 16 MiB may be nothing else.
+  // An empty line, which is the same in every format. There may be 16 MiB of them.
   if (text.front() == '\n' && !keeps_bare_empty_) {
     NoteFirst(text.substr(0, 1));
     Reject(kEmptyKey, {}, batch);
@@ -273,7 +273,7 @@ void KeyReader::ParseU64(KeyBatch& batch) {
   const std::string_view text = file_->text();
   const size_t n = std::min(text.size() / sizeof(uint64_t), needs_.max_batch);
   batch.integers.resize(n);
-  // Little-endian bytes are integers as they stand, except on a big-endian machine.
+  // Little-endian bytes are integers already, except on a big-endian machine.
   if (n > 0) std::memcpy(batch.integers.data(), text.data(), n * sizeof(uint64_t));
   if constexpr (std::endian::native == std::endian::big) {
     for (uint64_t& key : batch.integers) key = __builtin_bswap64(key);
@@ -324,7 +324,7 @@ void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batc
 }
 
 void KeyReader::Conclude(const char* consequence, bool some_key) const {
-  // Bytes that are left over say that the input is none of raw integers, or was cut short.
+  // Left-over bytes show that the input is not raw integers, or was cut short.
   const MaxBad by_default = options_.u64 ? MaxBad{.count = 0} : MaxBad();
   counts_.Conclude({options_.max_bad.value_or(by_default), some_key, separator_hint_, consequence});
 }

@@ -21,14 +21,14 @@
 
 namespace tamis::tools {
 
-// Successive records of an input. A record is a line, a CSV record or a raw integer; it is good if
-// it holds a key.
+// Consecutive records of an input. A record is a line, a CSV record or a raw integer. It is good if
+// it contains a key.
 struct KeyBatch {
-  std::vector<std::string_view> strings;  // the keys, or ...
-  std::vector<uint64_t> integers;         // ... the keys where they are integers
-  std::vector<std::string_view> texts;    // ... and as they were written, unless raw, if asked for
-  std::vector<std::string_view> records;  // each key's whole record with its line end, if asked for
-  std::vector<size_t> bad;                // which records of the batch hold no key, ascending
+  std::vector<std::string_view> strings;  // the keys, unless they are integers
+  std::vector<uint64_t> integers;         // the keys, if they are integers
+  std::vector<std::string_view> texts;    // integers as written, unless raw; if asked for
+  std::vector<std::string_view> records;  // with their line ends; if asked for
+  std::vector<size_t> bad;                // the records of the batch without a key, ascending
   bool are_integers = false;
 
   size_t size() const { return are_integers ? integers.size() : strings.size(); }
@@ -42,7 +42,7 @@ class KeyReader {
   struct Needs {
     bool records = false;                // fill KeyBatch::records
     bool texts = false;                  // fill KeyBatch::texts
-    bool report_bad = true;              // say on standard error which records are bad
+    bool report_bad = true;              // print the bad records on standard error
     size_t max_batch = size_t{1} << 20;  // records
   };
 
@@ -57,18 +57,17 @@ class KeyReader {
   // - a file whose lines end in CR alone
   bool Next(KeyBatch& batch);
 
-  // The first header that was read, with its line end, if the options say that there is one.
+  // The first header that was read, with its line end, or "" without a header.
   const std::string& header() const { return header_; }
-  // Of the files, as they are packed.
+  // Returns the number of bytes of the files that were read, as they are packed.
   uint64_t bytes_read() const { return bytes_read_; }
-  // Records without a key, and how many of these are empty.
+  // Number of records without a key, and of empty records among them.
   uint64_t num_bad() const { return counts_.without_key(); }
   uint64_t num_empty() const { return counts_.empty(); }
 
-  // To be called at the end: says on standard error how many records hold no key, if there are any.
-  // Throws Error(kInvalidArgument), with `consequence`, if none gave a key or more were bad than
-  // options.max_bad; for an input without bad records and without keys only if there must be
-  // `some_key`.
+  // Must be called at the end. Prints on standard error how many records lack a key, if any do.
+  // Throws Error(kInvalidArgument), with `consequence`, if no record had a key and either some were
+  // bad or `some_key` is set, and if more were bad than options.max_bad allows.
   void Conclude(const char* consequence, bool some_key) const;
 
  private:
@@ -79,14 +78,14 @@ class KeyReader {
   size_t FindColumn(std::string_view header) const;
   void Parse(KeyBatch& batch);
   void ParseU64(KeyBatch& batch);
-  // The length of the record that the text begins with, 0 if it is not complete, and its key.
+  // Reads the first record of the text. Returns its length, or 0 if it is not complete.
   size_t ParseRecord(KeyBatch& batch);
-  // Throws for an error that leaves in doubt where records begin.
+  // Throws for an error after which it is unknown where records begin.
   void CheckQuotes(const CsvRecord& record) const;
   void CheckSeparator() const;
-  // To be called for the first record of each file, or how it begins.
+  // Must be called for the first record of each file, or its beginning.
   void NoteFirst(std::string_view record);
-  // Throws if `text`, all that a file has, is lines that end in CR alone.
+  // Throws if `text`, the whole contents of a file, consists of lines that end in CR alone.
   void RefuseCrLines(std::string_view text) const;
   void Accept(std::string_view key, bool quoted, std::string_view record, KeyBatch& batch);
   void Reject(const char* reason, std::string_view text, KeyBatch& batch);
@@ -94,22 +93,22 @@ class KeyReader {
   const InputOptions options_;
   const Needs needs_;
   const CsvDialect dialect_;
-  const std::optional<uint64_t> column_number_;  // nothing where it is a name
+  const std::optional<uint64_t> column_number_;  // nullopt: the column has a name
   const bool keeps_empty_;
-  // Where fields may be quoted, one that is empty and is not holds nothing.
+  // If fields may be quoted, an empty field without quotes is not a key.
   const bool keeps_bare_empty_;
   size_t next_path_ = 0;
   std::unique_ptr<InputFile> file_;
   LineFinder lines_;
   CsvReader csv_;
-  size_t column_ = 0;      // of the present file, from 0
-  uint64_t position_ = 0;  // in the present file: the record's first line from 1, or raw its offset
+  size_t column_ = 0;      // in the current file, from 0
+  uint64_t position_ = 0;  // in the current file: number of the first line from 1; raw: offset
   std::string header_;
-  std::string header_file_;     // where that was
-  bool begun_ = false;          // the present file's first record has been read
-  std::string separator_hint_;  // a sentence, if another separator seems to be right for a file
-  RecordShape shape_;           // of the present file
-  std::string unquoted_;        // fields of the batch that do not stand in the text as they are
+  std::string header_file_;     // the file that has this header
+  bool begun_ = false;          // the first record of the current file has been read
+  std::string separator_hint_;  // a sentence, if another separator seems right for a file
+  RecordShape shape_;           // of the current file
+  std::string unquoted_;        // fields of the batch that differ from their text
   uint64_t bytes_read_ = 0;
   LineCounts counts_;
 };

@@ -1,4 +1,4 @@
-// Keys that a filter cannot have, as those it was built of have another type.
+// Checks whether a filter can have keys of a type.
 #ifndef TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 #define TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 
@@ -14,18 +14,18 @@ namespace tamis::tools {
 struct KeyTypeOptions {
   bool any = false;
 
-  // --any-type
+  // Adds --any-type.
   void AddTo(const CommandLine& command);
-  // Throws Error(kInvalidArgument) for keys of a type that the filter at `path` does not admit,
-  // with a word on how to give the right one, unless any type will do.
+  // Throws Error(kInvalidArgument) for keys of a type that the filter at `path` cannot have, unless
+  // any type is allowed. The message names the option that gives the right type.
   void Require(const Filter& filter, const std::string& path, KeyType asked) const {
     Require(filter.key_types(), path, asked);
   }
-  // The same for keys of those types.
+  // The same for a filter whose keys have these types.
   void Require(KeyTypes types, const std::string& path, KeyType asked) const;
 
-  // Returns a note for keys of which `found` of `asked` are in the filter called `name`, if that is
-  // as good as none and `types`, the types of its keys, are not known. Returns "" otherwise.
+  // Returns a note if the types of the keys of filter `name` are unknown, and `found` of `asked`
+  // keys are so few that their type may be wrong. Returns "" otherwise.
   static std::string Doubt(KeyTypes types, const std::string& name, KeyType type, uint64_t found,
                            uint64_t asked);
 };

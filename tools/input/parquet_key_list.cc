@@ -15,7 +15,7 @@
 namespace tamis::tools {
 namespace {
 
-using namespace parquet;  // the library's
+using namespace parquet;  // of the library
 
 bool IsParquetFile(const std::string& path) {
   constexpr std::string_view kMagic = "PAR1";
@@ -26,7 +26,7 @@ bool IsParquetFile(const std::string& path) {
   return std::string_view(begin, sizeof(begin)) == kMagic;
 }
 
-// By its path, by its number, or the only one.
+// Finds the column by its path or number. A single column needs neither.
 size_t ColumnOf(const Schema& schema, const std::string& file, const InputOptions& input) {
   const size_t count = schema.columns().size();
   if (input.column.empty() && count == 1) return 0;
@@ -40,7 +40,7 @@ size_t ColumnOf(const Schema& schema, const std::string& file, const InputOption
     std::optional<uint64_t> number;
     try {
       number = input.ColumnNumber();
-    } catch (const Error&) {  // 0, say
+    } catch (const Error&) {  // for example for 0
     }
     if (number && *number >= 1 && *number <= count) return *number - 1;
     throw Error(error.code(), file + ": " + error.what());

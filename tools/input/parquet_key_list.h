@@ -1,4 +1,4 @@
-// The keys of `tamis parquet prune`: those of a text file, or a column of another Parquet file.
+// The keys of `tamis parquet prune`, from a text file or a column of another Parquet file.
 #ifndef TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_
 #define TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_
 
@@ -9,12 +9,12 @@
 
 namespace tamis::tools {
 
-// All of them, in memory.
+// All keys, in memory.
 class PruneKeys {
  public:
-  // Says how many values of a column are keys, unless it is to be `quiet`. Throws as ReadKeyList,
-  // OpenColumnValues and parquet::ReadKeyColumn, and Error(kInvalidArgument) if the column has no
-  // value but nulls, and for a Parquet file where text is to be read.
+  // Prints how many values of a column are keys, unless `quiet`. Throws what ReadKeyList,
+  // OpenColumnValues and parquet::ReadKeyColumn throw. Throws Error(kInvalidArgument) if the column
+  // has only nulls, and if text is expected and the file is a Parquet file.
   PruneKeys(const KeyListOptions& options, bool quiet);
   PruneKeys(const PruneKeys&) = delete;
   PruneKeys& operator=(const PruneKeys&) = delete;
@@ -27,7 +27,7 @@ class PruneKeys {
 
   KeyListFile file_;
   parquet::KeyColumn column_;
-  parquet::KeyList keys_;  // of one of these
+  parquet::KeyList keys_;  // points into one of these
 };
 
 }  // namespace tamis::tools

@@ -1,4 +1,4 @@
-// Values of Parquet files, where tamis was built with Apache Arrow.
+// Reads values of Parquet files, if tamis was built with Apache Arrow.
 #ifndef TAMIS_TOOLS_INPUT_PARQUET_VALUES_H_
 #define TAMIS_TOOLS_INPUT_PARQUET_VALUES_H_
 
@@ -9,8 +9,8 @@
 
 namespace tamis::tools {
 
-// Throws Error(kUnsupported), with a word on how to get it, if tamis was built without Arrow; else
-// as parquet::OpenArrowValues.
+// Opens the values of a file. Throws Error(kUnsupported), with the way to get Arrow, if tamis was
+// built without it, and the errors of parquet::OpenArrowValues.
 std::unique_ptr<parquet::ColumnValues> OpenColumnValues(const std::filesystem::path& path);
 
 }  // namespace tamis::tools

@@ -1,4 +1,4 @@
-// How many fields the records of a file have, and whether they only seem to have one.
+// Counts the fields of the records of a file, and finds out whether the separator is wrong.
 #ifndef TAMIS_TOOLS_INPUT_RECORD_SHAPE_H_
 #define TAMIS_TOOLS_INPUT_RECORD_SHAPE_H_
 
@@ -11,12 +11,13 @@ namespace tamis::tools {
 
 class RecordShape {
  public:
-  // Whether a record has as many fields as the first one. To be called for each that is not empty.
+  // Returns whether a record has the same number of fields as the first one. Must be called for
+  // each record that is not empty.
   bool Fits(std::string_view record, size_t fields);
 
   uint64_t records() const { return records_; }
-  // What stands equally often in all records, of two or more, which have one field each: the
-  // separator that was meant, it seems.
+  // Returns the separator that seems to be meant: a character that is equally frequent in all
+  // records, if there are two or more, and each has one field.
   std::optional<char> other_separator() const { return records_ > 1 ? candidate_ : std::nullopt; }
 
  private:

@@ -28,7 +28,7 @@ bool RepeatedKeys::IsFirst(const KeyBatch& batch, size_t i) {
 }
 
 uint64_t RepeatedKeys::bytes() const {
-  constexpr uint64_t kNodeBytes = 48;  // pointer, key, flag, and what the allocator adds
+  constexpr uint64_t kNodeBytes = 48;  // pointer, key, flag, and the overhead of the allocator
   return key_bytes_ + written_.size() * kNodeBytes + written_.bucket_count() * sizeof(void*);
 }
 

@@ -30,7 +30,7 @@ class RepeatedKeys {
  private:
   std::pmr::monotonic_buffer_resource memory_;  // the bytes of the keys
   uint64_t key_bytes_ = 0;
-  std::unordered_map<std::string_view, bool, TableHash> written_;  // whether IsFirst has had it
+  std::unordered_map<std::string_view, bool, TableHash> written_;  // true: returned by IsFirst
 };
 
 }  // namespace tamis::tools

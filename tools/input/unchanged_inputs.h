@@ -1,4 +1,4 @@
-// Whether files have changed between two passes over them.
+// Detects files that change between two passes over them.
 #ifndef TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_
 #define TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_
 
@@ -14,7 +14,7 @@ class UnchangedInputs {
   // Notes the identity, size and times of each file; "-" is standard input. Throws Error(kIo).
   explicit UnchangedInputs(const std::vector<std::string>& paths);
 
-  // Throws Error(kIo), with `consequence`, if a file is not as it was.
+  // Throws Error(kIo), with `consequence`, if a file has changed.
   void Check(const char* consequence) const;
 
  private:

@@ -1,4 +1,4 @@
-// What gzip and zstd have packed, unpacked piece by piece.
+// Unpacks data that gzip or zstd has packed, piece by piece.
 #ifndef TAMIS_TOOLS_INPUT_UNPACKER_H_
 #define TAMIS_TOOLS_INPUT_UNPACKER_H_
 
@@ -16,20 +16,23 @@ class Unpacker {
  public:
   virtual ~Unpacker() = default;
 
-  // Unpacks to the front of `out` as far as there is room and input, and drops from the front of
-  // `in` what it took. Returns the bytes that it wrote: with an empty `in` those of input that it
-  // took before. Throws Error(kCorrupt).
+  // Unpacks from the front of `in` to the front of `out` as long as there is input and room.
+  // Removes from `in` what it used. Returns the number of bytes that it wrote, also of input that
+  // earlier calls took. Throws Error(kCorrupt).
   virtual size_t Unpack(std::string_view& in, std::span<char> out) = 0;
 
-  // Whether the packed data may end here. Several in a row, as `cat a.gz b.gz` makes them, are one.
+  // Returns whether the packed data may end here. Several packed files in a row, as `cat a.gz b.gz`
+  // makes them, count as one.
   virtual bool complete() const = 0;
 };
 
-// `name` is that of the file, for errors. Null where tamis was built without zlib, or libzstd.
+// `name` is the name of the file, for errors. Return nullptr if tamis was built without the
+// library.
 std::unique_ptr<Unpacker> MakeGzipUnpacker(const std::string& name);
 std::unique_ptr<Unpacker> MakeZstdUnpacker(const std::string& name);
 
-// The library that unpacks and its version, "zlib 1.2.13"; empty where tamis was built without it.
+// Return the library that unpacks, with its version, such as "zlib 1.2.13", or "" if tamis was
+// built without it.
 std::string GzipLibrary();
 std::string ZstdLibrary();
 

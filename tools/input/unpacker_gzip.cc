@@ -42,7 +42,7 @@ class GzipUnpacker : public Unpacker {
       state_ = State::kBetween;
     } else if (status == Z_MEM_ERROR) {
       throw std::bad_alloc();
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {  // the latter: there is nothing to do
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {  // Z_BUF_ERROR: there is nothing to do
       Fail(std::string("its gzip data are damaged: ") +
            (stream_.msg != nullptr ? stream_.msg : "they need a dictionary"));
     }
@@ -53,16 +53,16 @@ class GzipUnpacker : public Unpacker {
 
  private:
   enum class State {
-    kInside,   // of a member
-    kBetween,  // two members, or after the last
-    kPadding,  // in zeros at the end, as of tapes
+    kInside,   // inside a member
+    kBetween,  // between two members, or after the last
+    kPadding,  // in zeros at the end, as on tapes
   };
 
   [[noreturn]] void Fail(const std::string& problem) const {
     throw Error(ErrorCode::kCorrupt, name_ + ": " + problem);
   }
 
-  // Whether `in` goes on with another member.
+  // Returns whether `in` continues with another member.
   bool BeginMember(std::string_view& in) {
     if (in.empty()) return false;
     if (state_ == State::kPadding || in.front() == '\0') {

@@ -14,10 +14,12 @@
 namespace tamis::tools {
 namespace {
 
-// Options that the help leaves out. An empty group would hide their names in errors, too.
+// The group of options that the help leaves out. An empty group would hide their names in errors,
+// too.
 constexpr char kHiddenGroup[] = "Hidden";
 
-// As the parser's own, less what clutters it: which option excludes which is told where it happens.
+// Like the parser's own formatter, with less clutter. Errors report which options exclude each
+// other.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -38,7 +40,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  // Newer versions of the parser would fill the lines of the examples anew.
+  // Newer versions of the parser would reflow the lines of the examples.
   template <typename Formatter>
   static void KeepFooter(Formatter& formatter) {
     if constexpr (requires { formatter.enable_footer_formatting(false); }) {
@@ -47,9 +49,9 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// How many letters must be put in, left out or exchanged for others to make `b` of `a`.
+// Returns how many letters must be inserted, removed or replaced to turn `a` into `b`.
 size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);  // of the beginnings of `b`, and of one of `a`
+  std::vector<size_t> row(b.size() + 1);  // from the beginnings of `b` to one of `a`
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
     size_t diagonal = std::exchange(row[0], i + 1);
@@ -62,9 +64,10 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The end of a sentence about an unknown `word`: which of `names` is meant, if one resembles it.
+// Returns the end of a sentence about an unknown `word`: the name that may be meant, if one of
+// `names` is similar.
 std::string IsMeant(std::string_view word, const std::vector<std::string>& names) {
-  constexpr size_t kMostMistakes = 2;  // two letters that changed places are two
+  constexpr size_t kMostMistakes = 2;  // two exchanged letters count as two
   constexpr size_t kBeginning = 3;     // letters that identify a name
   const std::string* nearest = nullptr;
   size_t least = std::min(kMostMistakes + 1, word.size());
@@ -79,7 +82,7 @@ std::string IsMeant(std::string_view word, const std::vector<std::string>& names
   return nearest == nullptr ? "" : "; is " + *nearest + " meant?";
 }
 
-// For arguments that `app` does not expect, of which `word` is the first.
+// Returns the error for arguments that `app` does not expect. `word` is the first of them.
 std::string UnexpectedText(const CLI::App& app, const std::string& word) {
   if (word.size() > 1 && word[0] == '-') {
     const bool is_long = word[1] == '-';
@@ -91,7 +94,7 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
     if (std::find(names.begin(), names.end(), given) != names.end()) {
       return Quoted(given) + " must come after the command, and not after \"--\"";
     }
-    // "-fpr" has one dash too few.
+    // "-fpr" lacks one dash.
     return "there is no option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
   }
   std::vector<std::string> names;
@@ -118,7 +121,7 @@ const CLI::Option* OptionOf(const CLI::App& app, const std::string& message) {
   return nullptr;
 }
 
-// For an option with too many values, or too few.
+// Returns the error for an option with too many values, or too few.
 std::string CountText(const CLI::Option& option) {
   const std::string name = option.get_name();
   const size_t given = option.count();
@@ -131,7 +134,7 @@ std::string CountText(const CLI::Option& option) {
   return detail::StrCat(name, " is given ", given, " times, and can be given once");
 }
 
-// Explains in our words why the parser refused a command line. `app` is the command that was given.
+// Explains why the parser rejected a command line. `app` is the command that was given.
 std::string ErrorText(const CLI::App& program, const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
@@ -141,17 +144,18 @@ std::string ErrorText(const CLI::App& program, const CLI::App& app, const CLI::P
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
     case CLI::ExitCodes::ExtrasError:
     case CLI::ExitCodes::RequiredError:
-      // An option that is missing may be one with a mistake in its name.
+      // A missing option may be one with a typing error in its name.
       if (!rest.empty()) return UnexpectedText(app, rest[0]);
       return (option == nullptr ? "a command" : option->get_name()) + " is required";
     case CLI::ExitCodes::ArgumentMismatch:
       return option == nullptr ? message : CountText(*option);
     default:
-      return message;  // in our words: the checks of values, and "--a excludes --b"
+      return message;  // from our checks of values, or "--a excludes --b"
   }
 }
 
-// What the parser has to say: help and version to standard output, errors as ours.
+// Prints the help or version on standard output, and errors in the format of this command. Returns
+// the exit status.
 int Report(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
     const CLI::App* given = &app;

@@ -1,5 +1,5 @@
-// What commands and options there are. Only command_line.cc includes the parser behind them, whose
-// header takes seconds to compile.
+// Defines commands and options. Only command_line.cc includes the parser behind them, whose header
+// takes seconds to compile.
 #ifndef TAMIS_TOOLS_OPTIONS_COMMAND_LINE_H_
 #define TAMIS_TOOLS_OPTIONS_COMMAND_LINE_H_
 
@@ -22,11 +22,11 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
 
   const Option& Required() const;
-  // What stands for its value in the help.
+  // Sets the name of its value in the help.
   const Option& Type(const std::string& name) const;
-  // The heading in the help.
+  // Sets its heading in the help.
   const Option& Group(const std::string& name) const;
-  // Leaves it out of the help.
+  // Leaves the option out of the help.
   const Option& Hidden() const;
   const Option& OneOf(const std::vector<std::string>& values) const;
   const Option& NotEmpty() const;
@@ -37,7 +37,8 @@ class Option {
   CLI::Option* option_;
 };
 
-// A program or one of its commands. Copies are the same one; what options set must live on.
+// A program or one of its commands. Copies refer to the same one. Variables that options set must
+// outlive it.
 class CommandLine {
  public:
   CommandLine(const std::string& program, const std::string& description,
@@ -45,14 +46,14 @@ class CommandLine {
 
   CommandLine AddCommand(const std::string& name, const std::string& description) const;
   void RequireCommand() const;
-  // The end of the help.
+  // Sets the end of the help.
   void Footer(const std::string& text) const;
 
   Option Add(const std::string& names, std::string& value, const std::string& description) const;
   Option Add(const std::string& names, std::vector<std::string>& values,
              const std::string& description) const;
   Option AddFlag(const std::string& names, bool& flag, const std::string& description) const;
-  // Of parse.h, `parse` turns the text into what is assigned to `value`.
+  // Adds an option whose text `parse` converts to `value`. See parse.h.
   template <typename Value, typename T>
   Option Add(const std::string& names, Value& value, T (*parse)(std::string_view, std::string_view),
              const std::string& description) const {
@@ -62,10 +63,10 @@ class CommandLine {
         description);
   }
 
-  // Of the program. The exit status if that was all there is to do: help is printed, or an error
-  // reported. Throws what `parse` throws.
+  // Parses the command line of the program. Returns the exit status if the help was printed or an
+  // error reported, and std::nullopt if a command must run. Throws the errors of `parse`.
   std::optional<int> Parse(int argc, char** argv) const;
-  // Whether this command was given.
+  // Returns whether this command was given.
   bool given() const;
 
  private:

@@ -1,4 +1,4 @@
-// What the command says by its exit status.
+// The exit statuses of the command.
 #ifndef TAMIS_TOOLS_OPTIONS_EXIT_CODES_H_
 #define TAMIS_TOOLS_OPTIONS_EXIT_CODES_H_
 
@@ -9,7 +9,7 @@ namespace tamis::tools {
 enum ExitCode : int {
   kDone = 0,
   kNoMatch = 1,  // query --any only
-  kUsage = 2,    // wrong options, or input that does not make sense
+  kUsage = 2,    // wrong options, or invalid input
   kFailure = 3,  // input or output failed, a file is corrupt, or a result is wrong
   kSaved = 4,    // the output was saved, but is not known to be durable, or its report failed
 };

@@ -9,7 +9,7 @@
 namespace tamis::tools {
 namespace {
 
-// The kind of a name that OneOf has admitted.
+// Returns the kind with this name, which OneOf has accepted.
 HashKind HashKindNamed(std::string_view, std::string_view name) {
   return *std::find_if(std::begin(kHashKinds), std::end(kHashKinds),
                        [&](HashKind kind) { return HashKindName(kind) == name; });

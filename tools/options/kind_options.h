@@ -12,12 +12,12 @@
 
 namespace tamis::tools {
 
-// The names of the kinds for which `may_be` returns true.
+// Returns the names of the kinds for which `may_be` returns true.
 std::vector<std::string> KindNames(bool (*may_be)(const FilterKindInfo& kind));
-// The kind of a name that OneOf has admitted.
+// Returns the kind with this name, which OneOf has accepted.
 FilterKind KindNamed(std::string_view option, std::string_view name);
 
-// Adds an option that sets `kind`, a FilterKind or an optional one.
+// Adds an option that sets `kind`, a FilterKind or a std::optional<FilterKind>.
 template <typename Kind>
 Option AddKind(const CommandLine& command, const std::string& names, Kind& kind,
                bool (*may_be)(const FilterKindInfo& kind), const std::string& description) {
@@ -26,11 +26,11 @@ Option AddKind(const CommandLine& command, const std::string& names, Kind& kind,
   return option;
 }
 
-// Adds --kind, and its former name --type, which the help does not mention.
+// Adds --kind, and its former name --type, which the help leaves out.
 void AddKindAndType(const CommandLine& command, FilterKind& kind,
                     bool (*may_be)(const FilterKindInfo& kind), const std::string& description);
 
-// Adds --hash.
+// Adds --hash. Its default is the value of `kind`.
 void AddHash(const CommandLine& command, HashKind& kind);
 
 }  // namespace tamis::tools

@@ -21,13 +21,13 @@ void OpenOptions::AddTo(const CommandLine& command) {
   with_verify.Excludes(without_verify);
 }
 
-// A byte of input takes some thirty times as long as one of a filter that is verified, so this is
-// soon done, or adds at most half to the time.
+// Verifying a byte of the filter takes about a thirtieth of the time that a byte of input takes. So
+// verification is short, or adds at most half to the time.
 bool OpenOptions::Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const {
   constexpr uint64_t kSoonDone = uint64_t{256} << 20;
   constexpr uint64_t kPerInputByte = 16;
   if (verify || no_verify) return verify;
-  std::error_code error;  // opening the file will report it
+  std::error_code error;  // opening the file reports it
   const uint64_t bytes = std::filesystem::file_size(path, error);
   return !error && (bytes <= kSoonDone || bytes / kPerInputByte <= input_bytes.value_or(0));
 }

@@ -1,5 +1,4 @@
-// How commands that ask keys of a saved filter, or bank of filters, open it: mapped or loaded,
-// verified or not.
+// How commands that query a saved filter or bank open it: mapped or loaded, verified or not.
 #ifndef TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
 #define TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
 
@@ -17,20 +16,20 @@
 namespace tamis::tools {
 
 struct OpenOptions {
-  bool map = false;  // which is the default
+  bool map = false;  // the default
   bool no_map = false;
   bool verify = false;
   bool no_verify = false;
 
-  // --map, --no-map, --verify, --no-verify
+  // Adds --map, --no-map, --verify and --no-verify.
   void AddTo(const CommandLine& command);
-  // Whether to read all of the mapped file at `path` before it is asked for the keys of so many
-  // bytes of input, if these are known. kVerifyHelp has the rule.
+  // Returns whether to verify all of the mapped file at `path` before it is queried for the keys of
+  // `input_bytes` bytes of input. These may be unknown. kVerifyHelp states the rule.
   bool Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const;
 };
 
-// What load(LoadOptions) or map(MapOptions) makes of the file at `path`, as the options of a
-// command say, with a notice for those who watch a terminal where it is verified.
+// Opens the file at `path` as the options say, by `load(LoadOptions)` or `map(MapOptions)`, and
+// returns what that returns. Shows a notice on a terminal while a file is verified.
 template <typename Load, typename Map>
 auto OpenAsAsked(const std::string& path, const OpenOptions& options, const RunOptions& run,
                  const SecretOptions& secret_options, std::optional<uint64_t> input_bytes,

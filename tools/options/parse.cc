@@ -21,7 +21,7 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// value * factor + term, or nothing if that is past 2^64 - 1.
+// Returns value * factor + term, or std::nullopt if that exceeds 2^64 - 1.
 std::optional<uint64_t> MultiplyAdd(uint64_t value, uint64_t factor, uint64_t term) {
   uint64_t result;
   if (__builtin_mul_overflow(value, factor, &result)) return std::nullopt;
@@ -29,8 +29,9 @@ std::optional<uint64_t> MultiplyAdd(uint64_t value, uint64_t factor, uint64_t te
   return result;
 }
 
-// Digits with single underscores between them, and perhaps a fraction and an exponent of ten; times
-// 10^exponent10. Exact: in integers, and nothing if the value is not a whole number of 64 bits.
+// Parses digits with single underscores between them, with an optional fraction and exponent of
+// ten, and multiplies by 10^exponent10. The result is exact. Returns std::nullopt if the value is
+// not a whole number of 64 bits.
 std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
   std::string digits;
   bool fraction = false;
@@ -62,7 +63,7 @@ std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
     }
     exponent10 += exponent;
   }
-  // Zeros past the decimal point do no harm: 5.0 is 5.
+  // Zeros after the decimal point are ignored: 5.0 is 5.
   while (exponent10 < 0 && digits.ends_with('0')) {
     digits.pop_back();
     ++exponent10;
@@ -96,7 +97,7 @@ std::optional<uint64_t> Count(std::string_view text) {
   return WholeNumber(text, 0);
 }
 
-// 0.01 or 1%.
+// Parses 0.01 or 1%.
 std::optional<double> Share(std::string_view text) {
   const bool percent = RemoveSuffix(text, "%");
   double value = 0;
@@ -117,7 +118,7 @@ unsigned ParseUnsigned(std::string_view option, std::string_view text, unsigned 
   return value;
 }
 
-// 2026-12-31T23:59:59Z.
+// Parses a time such as 2026-12-31T23:59:59Z.
 std::optional<std::chrono::sys_seconds> UtcTime(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
   if (text.size() != kForm.size()) return std::nullopt;
@@ -135,14 +136,15 @@ std::optional<std::chrono::sys_seconds> UtcTime(std::string_view text) {
   const auto [year, month, day, hour, minute, second] = fields;
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(month), std::chrono::day(day)};
-  // The clock of the system counts nanoseconds in 64 bits, and has no year before 1678.
+  // The clock of the system counts nanoseconds in 64 bits, so it cannot represent years before
+  // 1678.
   if (!date.ok() || year < 1970 || year > 2200) return std::nullopt;
   if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
          std::chrono::seconds(second);
 }
 
-// 36h.
+// Parses a duration such as 36h.
 std::optional<std::chrono::seconds> Duration(std::string_view text) {
   constexpr std::pair<char, uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
   constexpr uint64_t kMost = uint64_t{100} * 365 * 86400;
@@ -214,7 +216,7 @@ double ParseFpr(std::string_view option, std::string_view text) {
 
 MaxBad ParseMaxBad(std::string_view option, std::string_view text) {
   MaxBad max_bad;
-  max_bad.count = Count(text);  // not of what is less than one line: that is a share
+  max_bad.count = Count(text);  // not for less than one line, which is a share
   if (max_bad.count) return max_bad;
   const std::optional<double> share = Share(text);
   if (!share || !(*share >= 0 && *share <= 1)) {

@@ -17,7 +17,7 @@ std::optional<Calibration> SavedCalibration() {
     std::error_code missing;
     if (std::filesystem::exists(path, missing)) return Calibration::Load(path);
   } catch (const Error& error) {
-    // Without a home directory there is none. A damaged one costs speed, nothing else.
+    // Without a home directory, calibrations cannot be saved. A damaged one costs only speed.
     if (error.code() == ErrorCode::kCorrupt)
       Say(std::string("calibration ignored: ") + error.what());
   }

@@ -1,4 +1,4 @@
-// The options by which every command that works on many keys is steered.
+// The options of every command that works on many keys.
 #ifndef TAMIS_TOOLS_OPTIONS_RUN_OPTIONS_H_
 #define TAMIS_TOOLS_OPTIONS_RUN_OPTIONS_H_
 
@@ -11,8 +11,8 @@
 
 namespace tamis::tools {
 
-// The calibration of this machine, if `tamis backends --calibrate` has left one. Of one that is
-// damaged it says so on standard error.
+// Returns the calibration of this machine, if `tamis backends --calibrate` has saved one. If it is
+// damaged, prints a message on standard error and returns std::nullopt.
 std::optional<Calibration> SavedCalibration();
 
 struct RunOptions {
@@ -20,12 +20,12 @@ struct RunOptions {
   unsigned threads = 0;  // 0: the engine chooses
   bool quiet = false;
 
-  // --backend, --threads, --quiet
+  // Adds --backend, --threads and --quiet.
   void AddTo(const CommandLine& command);
 
-  // nullptr if none is pinned. Throws Error(kUnknownBackend).
+  // Returns the backend of --backend, or nullptr. Throws Error(kUnknownBackend).
   const Backend* Pinned() const;
-  // Uses the calibration of this machine, if `tamis backends --calibrate` has left one.
+  // Makes an engine with these options and the calibration of this machine, if there is one.
   Engine MakeEngine() const;
 };
 

@@ -55,7 +55,7 @@ std::optional<HashSecret> SecretOptions::Read() const {
                 "give the name of a file that has it");
   }
   InputFile file(path);
-  constexpr size_t kEnough = 4096;  // for it and blanks around it
+  constexpr size_t kEnough = 4096;  // enough for the secret and blanks around it
   while (!file.last() && file.text().size() <= kEnough) file.Fill();
   const std::optional<HashSecret> secret = Parse(file.text());
   if (!secret) {

@@ -1,4 +1,4 @@
-// The secret of a keyed hash, which comes from a file: arguments can be seen by other users.
+// The secret of a keyed hash. It comes from a file, because other users can see arguments.
 #ifndef TAMIS_TOOLS_OPTIONS_SECRET_H_
 #define TAMIS_TOOLS_OPTIONS_SECRET_H_
 
@@ -12,19 +12,20 @@
 
 namespace tamis::tools {
 
-// How to get one that --secret takes. Said only where a filter is built: elsewhere it would take
-// the place of the one that is needed.
+// A command that makes a secret for --secret. Only commands that build filters show it: others need
+// the secret of an existing filter, and must not replace it.
 inline constexpr char kMakeSecret[] = "openssl rand -hex 16 > FILE";
 
 struct SecretOptions {
-  std::string path;  // empty: none is given
+  std::string path;  // empty: no secret is given
 
-  // --secret
+  // Adds --secret.
   void AddTo(const CommandLine& command);
-  // Those paths and its own, if there is one: what is read must not be written to.
+  // Returns `paths` and the path of the secret, if there is one. Outputs must be other files.
   std::vector<std::string> And(std::vector<std::string> paths) const;
-  // Reads it: 32 hexadecimal digits, which may be followed by one line end. Nothing if no file was
-  // given. Throws Error(kIo), and Error(kInvalidArgument), which does not show what is in the file.
+  // Reads the secret: 32 hexadecimal digits on a line. Returns std::nullopt if no file was given.
+  // Throws Error(kIo), and Error(kInvalidArgument). Messages do not contain the contents of the
+  // file.
   std::optional<HashSecret> Read() const;
 };
 

@@ -19,7 +19,7 @@
 namespace tamis::tools {
 namespace {
 
-// What a job will replace, and what to say while it has not, and when it has.
+// The file that a job will replace, and the messages to print before and after it has.
 struct Watched {
   std::string path;
   bool exists = false;
@@ -40,28 +40,29 @@ struct Watched {
 std::atomic<const Watched*> watched = nullptr;
 static_assert(std::atomic<const Watched*>::is_always_lock_free);
 
-// Of the input: a descriptor that can be read from once it is to stop, and by which signal.
+// For the input: a descriptor that becomes readable when reading must stop, and the signal that
+// stops it.
 int stop_fd = -1;
 std::atomic<int> stopped_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 std::atomic<int> ended_by = 0;
 
-// Neither waits for who does not read standard error, nor ends by SIGPIPE where nobody does: where
-// poll() sees room in a pipe there is some for PIPE_BUF bytes. In a terminal it may be for one, and
-// somebody else may have filled it meanwhile: after a second the process ends untold.
+// Must neither block nor raise SIGPIPE when nobody reads standard error. If poll() reports room in
+// a pipe, there is room for PIPE_BUF bytes. A terminal may have room for one byte only, and another
+// process may fill it in between. So after a second the process ends without a message.
 void Tell(std::string_view message) {
   pollfd error = {STDERR_FILENO, POLLOUT, 0};
   if (::poll(&error, 1, 0) != 1 || error.revents != POLLOUT) return;
   struct sigaction late = {};
-  late.sa_handler = [](int) { ::raise(ended_by); };  // or, in this thread, write() ends
+  late.sa_handler = [](int) { ::raise(ended_by); };  // or write() ends, if it is in this thread
   sigset_t alarm;
   ::sigemptyset(&alarm);
   ::sigaddset(&alarm, SIGALRM);
   if (::sigaction(SIGALRM, &late, nullptr) != 0) return;
   if (::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr) != 0) return;
   ::alarm(1);
-  // Nowhere is left to report that standard error does not work.
+  // If this fails, the error cannot be reported anywhere.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
 }
 
@@ -74,10 +75,11 @@ void RemoveAndEnd(int number) {
     if (IsOutputSaved()) message = output->saved;
     if (!message.empty()) Tell(message);
   }
-  ::raise(number);  // by now in the way of the system
+  ::raise(number);  // with the default action of the system
 }
 
-// For the signals that are treated in this way so far. A signal handler may call it.
+// Replaces `handler` by `by`, for the signals that have this handler. A signal handler may call
+// this.
 void Replace(void (*handler)(int), void (*by)(int), int flags) {
   for (const int number : {SIGHUP, SIGINT, SIGTERM}) {
     struct sigaction action = {};
@@ -120,7 +122,7 @@ void AwaitInput(int fd) {
 void EndIfStopped() {
   const int number = stopped_by;
   if (number == 0) return;
-  watched = nullptr;  // all is done, and told
+  watched = nullptr;  // the job is done and reported
   ::raise(number);
 }
 
@@ -128,16 +130,15 @@ void SayIfSavedOnSignals(const std::string& path) {
   static Watched output;
   output.path = path;
   output.exists = ::stat(path.c_str(), &output.status) == 0;
-  // Clear of a progress bar, which only a terminal shows.
+  // Erases a progress bar, which only a terminal shows.
   const std::string before =
       std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "tamis: interrupted; ";
   const std::string unchanged = output.exists ? " is as it was\n" : " was not written\n";
   std::string name = Printable(path);
-  const size_t most =
-      PIPE_BUF - before.size() - unchanged.size();  // not shorter than " is saved\n"
+  const size_t most = PIPE_BUF - before.size() - unchanged.size();  // longer than " is saved\n"
   if (name.size() > most) {
     size_t cut = name.size() - most + 3;
-    while (cut < name.size() && (name[cut] & 0xC0) == 0x80) ++cut;  // amid a character of UTF-8
+    while (cut < name.size() && (name[cut] & 0xC0) == 0x80) ++cut;  // inside a character of UTF-8
     name.replace(0, cut, "...");
   }
   output.unchanged = before + name + unchanged;

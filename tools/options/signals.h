@@ -6,32 +6,32 @@
 
 namespace tamis::tools {
 
-// SIGHUP, SIGINT and SIGTERM end the process as they would without this, but no temporary files
-// stay behind. Those that are ignored, as under nohup, stay ignored.
+// Makes SIGHUP, SIGINT and SIGTERM remove temporary files before they end the process as usual.
+// Signals that are ignored, as under nohup, stay ignored.
 void RemoveTemporaryFilesOnSignals();
 
-// A write past the limit of a file's size (ulimit -f) fails instead of ending the process by
-// SIGXFSZ.
+// Makes a write past the limit of the size of a file (ulimit -f) fail, instead of ending the
+// process by SIGXFSZ.
 void FailAtFileSizeLimit();
 
-// From now on such an end says on standard error that the file at `path` is as it was, or still not
-// there, if that is so then, or that it is saved (OutputIsSaved); nothing where
-// standard error takes no more. Once in a process.
+// Makes these signals print on standard error whether the file at `path` is unchanged, still
+// missing, or saved (see OutputIsSaved). Prints nothing if standard error cannot take it, or if the
+// file has changed otherwise. May be called once in a process.
 void SayIfSavedOnSignals(const std::string& path);
 
-// Thrown where input would be waited for.
+// Thrown instead of waiting for input.
 struct Stopped {};
 
-// From now on the first of these signals ends the input: AwaitInput throws Stopped. The second one
+// Makes the first of these signals end the input: AwaitInput then throws Stopped. The second one
 // ends the process.
 void StopInputOnSignals();
 
-// Ends the process by that first signal, if it has come, as it would have without this: to be
-// called when what was read is dealt with.
+// Ends the process by that first signal, if it has come. Must be called when the input that was
+// read is processed.
 void EndIfStopped();
 
-// Waits until something can be read from the descriptor, if StopInputOnSignals was called: else
-// reading itself may wait. With -1 it only looks whether the signal has come.
+// Waits until the descriptor is readable, and throws Stopped if the signal has come. Does not wait
+// unless StopInputOnSignals was called. With -1, only checks for the signal.
 void AwaitInput(int fd);
 
 }  // namespace tamis::tools

@@ -1,4 +1,4 @@
-// A file of one bit per record.
+// Writes a file of one bit per record.
 #ifndef TAMIS_TOOLS_OUTPUT_BITMAP_FILE_H_
 #define TAMIS_TOOLS_OUTPUT_BITMAP_FILE_H_
 
@@ -12,14 +12,14 @@
 
 namespace tamis::tools {
 
-// Bit i of the file is that of record i, good or bad: bit i % 8 of byte i / 8. The bits past the
+// Bit i of the file is the bit of record i, good or bad: bit i % 8 of byte i / 8. Bits past the
 // last record are 0.
 class BitmapFile {
  public:
   explicit BitmapFile(const std::string& path) : out_(path) {}
 
-  // Appends the records of `batch`: for its keys the bits of `found`, or their opposites where
-  // `invert`, and 0 for records that hold no key.
+  // Appends the bits of the records of `batch`: for keys the bits of `found`, or the opposite bits
+  // if `invert`, and 0 for records without a key.
   void Append(const Bitmap& found, bool invert, const KeyBatch& batch);
   void Close();
 
@@ -27,9 +27,9 @@ class BitmapFile {
   void Push(bool bit);
 
   Output out_;
-  std::string bytes_;  // of the batch at hand
+  std::string bytes_;  // of the current batch
   unsigned byte_ = 0;
-  int bits_ = 0;  // in byte_, which is not yet in bytes_
+  int bits_ = 0;  // number of bits in byte_, which is not yet in bytes_
 };
 
 }  // namespace tamis::tools

@@ -41,10 +41,10 @@ void Say(std::string_view message) noexcept {
   try {
     line = Progress::Erasure() + "tamis: " + Printable(message) + "\n";
     said = line;
-  } catch (const std::bad_alloc&) {  // then that is what there is to say
+  } catch (const std::bad_alloc&) {  // then this is the message
   }
-  // In one write, so that lines of several processes do not mix. Nowhere is left to report that
-  // standard error does not work.
+  // One write, so that lines of several processes do not mix. If it fails, the error cannot be
+  // reported anywhere.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, said.data(), said.size());
 }
 
@@ -64,7 +64,7 @@ Output::~Output() {
   if (is_new_) {
     ::unlink(name_.c_str());
   } else if (is_regular_ && !has_old_contents_) {
-    // Nowhere is left to report that it did not work.
+    // If this fails, the error cannot be reported anywhere.
     [[maybe_unused]] const int failed = ::ftruncate(fd_, 0);
   }
   ::close(fd_);
@@ -81,7 +81,7 @@ void Output::WriteAll(std::string_view text) {
     if (written > 0) {
       text.remove_prefix(static_cast<size_t>(written));
     } else if (written == 0) {
-      Fail(EIO);  // it would go on for ever
+      Fail(EIO);  // it would loop forever
     } else if (errno != EINTR) {
       Fail(errno);
     }
@@ -105,7 +105,8 @@ void Output::Flush() {
 
 void Output::Close() {
   Flush();
-  // Standard output stays open for others; closing a duplicate shows what closing it would report.
+  // Standard output stays open for others. Closing a duplicate reports the errors that closing it
+  // would report.
   const int fd = fd_ == STDOUT_FILENO ? ::dup(fd_) : fd_;
   if (fd < 0) Fail(errno);
   if (fd_ != STDOUT_FILENO) fd_ = -1;

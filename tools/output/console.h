@@ -7,37 +7,37 @@
 
 namespace tamis::tools {
 
-// Opens what is closed of the descriptors 0, 1 and 2, in a way that makes their use fail: without
-// this the next file to be opened would take the place of, say, standard output, and be written to.
+// Opens those of the descriptors 0, 1 and 2 that are closed, so that their use fails. Without this,
+// the next file to be opened could become standard output, for example, and be overwritten.
 void ReserveStandardStreams();
 
-// Prints "tamis: `message`" on standard error, clear of a progress bar. Control characters, as
-// names of files may have, are shown and not sent.
+// Prints "tamis: `message`" on standard error, after erasing a progress bar. Control characters, as
+// in names of files, are printed as \xNN.
 void Say(std::string_view message) noexcept;
 
-// Thrown when the reader of standard output has gone, which is its right and no error of ours:
-// the command ends without a message.
+// Thrown when the reader of standard output has gone. That is not an error, so the command ends
+// without a message.
 struct OutputClosed {};
 
-// A buffered stream that does not lose errors: Write and Close throw Error(kIo), or OutputClosed
-// where standard output is a pipe that nobody reads.
+// A buffered stream that does not lose errors: Write and Close throw Error(kIo), or OutputClosed if
+// standard output is a pipe without a reader.
 class Output {
  public:
   // Standard output.
   Output();
-  // A file, in place of any that has this name: the contents of that stay until the first bytes are
-  // handed on, so that a job which fails before does no harm. One that fails later, and so does not
-  // Close, leaves no part of a result: a new file goes, an old one is empty.
+  // A file. An existing file keeps its contents until the first bytes are written, so a job that
+  // fails before does no harm. If a job fails later, and does not call Close, no part of its result
+  // remains: a new file is removed, an old file is emptied.
   explicit Output(const std::string& path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
 
   void Write(std::string_view text);
-  // Hands on what is buffered.
+  // Writes the buffered bytes.
   void Flush();
-  // Flushes, and learns of errors that are only reported now. To be called before destruction; what
-  // has been written since the last Flush is lost otherwise.
+  // Flushes, and reports errors that appear only now. Without this call, bytes written since the
+  // last Flush are lost.
   void Close();
 
  private:

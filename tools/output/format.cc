@@ -48,7 +48,7 @@ std::string Wrapped(std::string_view text, size_t indent, size_t width) {
   std::string line;
   while (line.size() + text.size() > width) {
     const size_t room = width - std::min(width, line.size());
-    // Not at the spaces before the first word.
+    // Lines do not break at the spaces before the first word.
     const size_t word = std::min(text.find_first_not_of(' '), text.size());
     size_t space = text.rfind(' ', room);
     if (space == std::string_view::npos || space < word) space = text.find(' ', word);
@@ -64,8 +64,9 @@ std::string Wrapped(std::string_view text, size_t indent, size_t width) {
 
 namespace {
 
-// The bytes of the character that `text` begins with, if nobody would see it: a control character,
-// a blank other than the usual one, one without width, or one that turns the direction of others.
+// Returns the length of the first character of `text` if it is invisible or misleading, and 0
+// otherwise: a control character, a blank other than the space, a character without width, or one
+// that changes the direction of text.
 size_t UnseenBytes(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0; };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;

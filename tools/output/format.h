@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Formats numbers and text for people.
 #ifndef TAMIS_TOOLS_OUTPUT_FORMAT_H_
 #define TAMIS_TOOLS_OUTPUT_FORMAT_H_
 
@@ -9,26 +9,26 @@
 
 namespace tamis::tools {
 
-// As std::snprintf, into a string of whatever length it takes.
+// Like std::snprintf, into a string of the length that it needs.
 [[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...);
 
-// "5,000,000,000"
+// Returns "5,000,000,000".
 std::string WithCommas(uint64_t n);
-// "1 key", "2,000 keys".
+// Returns "1 key", "2,000 keys".
 std::string Counted(uint64_t n, std::string_view what);
 
-// One line of a report: "  name      value\n".
+// Returns one line of a report: "  name      value\n".
 std::string Row(std::string_view name, std::string_view value);
 
-// `text` in lines of at most `width` characters, broken at spaces, with `indent` spaces before all
-// but the first; a longer word stands out. Ends with a newline.
+// Returns `text` in lines of at most `width` characters, broken at spaces, with `indent` spaces
+// before all lines but the first. A longer word gets a longer line. Ends with a newline.
 std::string Wrapped(std::string_view text, size_t indent, size_t width);
 
-// `text` with the bytes of control characters, which a terminal would obey, and of blanks other
-// than the usual one, which nobody would tell from it, as \xNN.
+// Returns `text` with \xNN for each byte of control characters, which a terminal would obey, and of
+// blanks that look like a space but are not one.
 std::string Printable(std::string_view text);
 
-// At most 40 characters of `text`, Printable and in quotes.
+// Returns at most 40 characters of `text`, Printable and in quotes.
 std::string Quoted(std::string_view text);
 
 }  // namespace tamis::tools

@@ -7,7 +7,8 @@
 
 namespace tamis::tools {
 
-// In lines, the last of them ended. Bytes that are not UTF-8, of names of files, become U+FFFD.
+// Returns `json` as lines, the last one with a line end. Bytes that are not UTF-8, as in names of
+// files, become U+FFFD.
 std::string JsonText(const nlohmann::ordered_json& json);
 
 }  // namespace tamis::tools

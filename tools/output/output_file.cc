@@ -12,11 +12,11 @@
 namespace tamis::tools {
 namespace {
 
-std::atomic<bool> output_is_saved = false;  // a signal handler may look
+std::atomic<bool> output_is_saved = false;  // a signal handler may read it
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// The first of the inputs that is this file; nullptr: none. A file that does not exist is not an
-// input, and a device or a pipe may be both.
+// Returns the first of the inputs that is the same file as `output`, or nullptr. A file that does
+// not exist is not an input. A device or a pipe may be both input and output.
 const std::string* FindInput(const struct stat& output, const std::vector<std::string>& inputs) {
   if (!S_ISREG(output.st_mode)) return nullptr;
   for (const std::string& path : inputs) {

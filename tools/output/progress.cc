@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kDrawEveryMs = 100;
 constexpr size_t kBarWidth = 24;
 
-// Whether there is a bar on the terminal, of whichever Progress.
+// Whether a Progress shows a bar on the terminal.
 std::atomic<bool> visible = false;
 
 void WriteError(const std::string& text) {
@@ -43,7 +43,7 @@ void Progress::Advance(uint64_t amount) {
   const Clock::duration elapsed = Clock::now() - start_;
   const int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count();
   int64_t due = next_draw_ms_.load(std::memory_order_relaxed);
-  // The thread that moves the date on draws, the others go on working.
+  // The thread that sets the next time draws. The others continue to work.
   if (ms < due || !next_draw_ms_.compare_exchange_strong(due, ms + kDrawEveryMs)) return;
   Draw(Line(done, std::chrono::duration<double>(elapsed).count()));
 }

@@ -9,13 +9,13 @@
 
 namespace tamis::tools {
 
-// Drawn ten times a second at most, and only where standard error is a terminal. Advance may be
-// called by any number of threads; everything else belongs to one.
+// A progress bar. It is drawn at most ten times a second, and only if standard error is a terminal.
+// Any number of threads may call Advance. All other functions must be called by one thread.
 class Progress {
  public:
   enum class Unit { kBytes, kKeys };
 
-  // `total` is 0 if it is not known: then there is a rate, and no bar and no time left.
+  // `total` is 0 if it is unknown. The line then has a rate, but no bar and no time left.
   Progress(std::string label, Unit unit, uint64_t total, bool quiet);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -24,10 +24,11 @@ class Progress {
 
   void Advance(uint64_t amount);
 
-  // The bar as it looks after `seconds`, without control characters.
+  // Returns the bar as it looks after `seconds`, without control characters.
   std::string Line(uint64_t done, double seconds) const;
 
-  // What takes a bar off the terminal, to be written before a message; empty when there is none.
+  // Returns the characters that erase a bar, which must be written before a message. Returns ""
+  // without a bar.
   static std::string Erasure();
 
  private:
@@ -42,7 +43,8 @@ class Progress {
   std::atomic<int64_t> next_draw_ms_ = 200;  // short jobs show no bar
 };
 
-// A line on a terminal for as long as a job takes of which nothing more can be told.
+// A line on a terminal, for jobs whose progress is unknown. It is shown as long as the object
+// lives.
 class Notice {
  public:
   Notice(const std::string& text, bool quiet);

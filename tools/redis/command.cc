@@ -1,4 +1,4 @@
-// tamis redis: a filter on Redis servers, if tamis was built with what that needs.
+// tamis redis: manages a filter on Redis servers, if tamis was built with hiredis.
 #include "tools/commands/commands.h"
 #if TAMIS_TOOLS_REDIS
 #include "tools/redis/command.h"

@@ -6,11 +6,11 @@
 
 namespace tamis::tools {
 
-// Of files with keys.
+// Commands that read files with keys.
 Command AddRedisInsert(const CommandLine& redis);
 Command AddRedisQuery(const CommandLine& redis);
 Command AddRedisRebuild(const CommandLine& redis);
-// Of the filter as a whole.
+// Commands for the filter as a whole.
 Command AddRedisCreate(const CommandLine& redis);
 Command AddRedisInfo(const CommandLine& redis);
 Command AddRedisPull(const CommandLine& redis);

@@ -1,4 +1,4 @@
-// tamis redis create, info, pull, push, drop: a filter on Redis servers as a whole.
+// tamis redis create, info, pull, push, drop: manage a filter on Redis servers as a whole.
 #include <tamis/error.h>
 #include <tamis/filters/filter_kinds.h>
 #include <tamis/filters/sizing.h>
@@ -33,7 +33,7 @@ namespace {
 
 using Deadline = std::optional<std::chrono::system_clock::time_point>;
 
-// Of commands that make a filter.
+// Adds --deadline, for commands that make a filter.
 void AddDeadlineTo(const CommandLine& command, Deadline& deadline) {
   command
       .Add("--deadline", deadline, ParseTime,
@@ -42,7 +42,7 @@ void AddDeadlineTo(const CommandLine& command, Deadline& deadline) {
       .Type("TIME");
 }
 
-// What the filter is made as: that of `create`, and of `push` for one that is not there.
+// The options of a new filter.
 struct CreateOptions {
   RedisOptions redis;
   FilterOptions filter;
@@ -160,7 +160,7 @@ struct FileOptions {
   RedisOptions redis;
   std::string path;
   bool create = false;
-  Deadline deadline;  // of what is created
+  Deadline deadline;  // of the filter to create
   SaveOptions save;
 };
 

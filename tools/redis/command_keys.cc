@@ -1,4 +1,4 @@
-// tamis redis insert, query, rebuild: keys of files for a filter on Redis servers.
+// tamis redis insert, query, rebuild: read keys from files, for a filter on Redis servers.
 #include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
 #include <tamis/unanswered_error.h>
@@ -62,7 +62,7 @@ struct InsertOptions {
   bool json = false;
 };
 
-// Of so many keys that were sent when the error came.
+// Prints how many of the `sent` keys are in the filter after the error.
 void SayWhatIsIn(uint64_t sent, const UnansweredError& error) {
   const uint64_t unknown = error.keys().size();
   std::string said;

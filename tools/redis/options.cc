@@ -17,7 +17,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Whether there is something between a colon and the @ before the host.
+// Returns whether there is a colon before the @ that ends the user information.
 bool HasPassword(std::string_view url) {
   const size_t scheme = url.find("://");
   const size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
@@ -26,7 +26,7 @@ bool HasPassword(std::string_view url) {
          url.substr(begin, at - begin).find(':') != std::string_view::npos;
 }
 
-// The first line of the file.
+// Returns the first line of the file.
 std::string ReadPassword(const std::string& path) {
   if (path == "-") {
     throw Error(ErrorCode::kInvalidArgument,

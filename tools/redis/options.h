@@ -1,4 +1,4 @@
-// The options of `tamis redis`: which servers, and which filter on them.
+// The options of `tamis redis`: the servers, and the filter on them.
 #ifndef TAMIS_TOOLS_REDIS_OPTIONS_H_
 #define TAMIS_TOOLS_REDIS_OPTIONS_H_
 
@@ -14,8 +14,9 @@
 
 namespace tamis::tools {
 
-// Reads the password, if there is one: from the file, or TAMIS_REDIS_PASSWORD. Throws Error(kIo),
-// and Error(kInvalidArgument) for a password in an argument; neither shows it.
+// Makes the options of the library. Reads the password from the file or TAMIS_REDIS_PASSWORD, if
+// there is one. Throws Error(kIo), and Error(kInvalidArgument) for a password in an argument. The
+// messages do not contain the password.
 redis::ServerOptions ServersOf(const RedisServerOptions& options);
 
 struct RedisOptions {
@@ -25,14 +26,14 @@ struct RedisOptions {
   uint64_t durable_replicas = 0;
   bool quiet = false;
 
-  // --url, --name, --user, --password-file, --ca-file, --quiet
+  // Adds --url, --name, --user, --password-file, --ca-file and --quiet.
   void AddTo(const CommandLine& command);
-  // --durable-replicas, of commands that insert
+  // Adds --durable-replicas, for commands that insert.
   void AddDurableTo(const CommandLine& command);
 
   redis::ServerOptions Servers() const { return ServersOf(server); }
   redis::SplitBlockFilter Open(redis::Unavailable unavailable = redis::Unavailable::kThrow) const;
-  // Those paths and its own: what is read must not be written to.
+  // Returns `paths` and the files of these options. Outputs must be other files.
   std::vector<std::string> And(std::vector<std::string> paths) const;
 };
 

@@ -1,5 +1,5 @@
-// The options that say which Redis servers. They are there without what servers need, too, so that
-// this is what such a command says.
+// The options that name the Redis servers. Builds without hiredis have them, too, so that commands
+// can report that it is missing.
 #ifndef TAMIS_TOOLS_REDIS_SERVER_OPTIONS_H_
 #define TAMIS_TOOLS_REDIS_SERVER_OPTIONS_H_
 
@@ -11,16 +11,17 @@
 namespace tamis::tools {
 
 struct RedisServerOptions {
-  std::string url;  // empty: that of the environment, or the server on this machine
+  std::string url;  // empty: from the environment, or the server on this machine
   std::string user;
   std::string password_file;
   std::string ca_file;
 
-  // --url, --user, --password-file, --ca-file, under this heading of the help; empty: the usual one
+  // Adds --url, --user, --password-file and --ca-file under this heading of the help, or under the
+  // usual one if `heading` is empty.
   void AddTo(const CommandLine& command, const std::string& heading = {});
-  // Whether one of them was given.
+  // Returns whether one of the options was given.
   bool given() const;
-  // Those paths and its own: what is read must not be written to.
+  // Returns `paths` and the files of these options. Outputs must be other files.
   std::vector<std::string> And(std::vector<std::string> paths) const;
 };
 
