@@ -28,16 +28,20 @@ constexpr char kFooter[] =
     "  tamis query seen.tamis new.txt > known.txt    which of these lines may be in it?\n"
     "  tamis dedup urls.txt > unique.txt             each line once; loses 1 new line in 10^6\n"
     "  tamis plan --n 5e9 --fpr 0.01                 how large would a filter be?\n"
-    "`tamis COMMAND --help` tells more, with examples.\n"
+    "`tamis COMMAND --help` describes a command, with examples.\n"
     "\n"
     "Environment:\n"
-    "  TAMIS_BACKEND  kernels to use, a name that `tamis backends` lists\n"
-    "  TAMIS_THREADS  number of threads\n"
-    "  TAMIS_REDIS_URL, TAMIS_REDIS_PASSWORD  of the servers of `tamis redis`\n"
+    "  TAMIS_BACKEND         kernels to use: a name that `tamis backends` lists\n"
+    "  TAMIS_THREADS         number of threads\n"
+    "  TAMIS_REDIS_URL       URL of the servers of `tamis redis`\n"
+    "  TAMIS_REDIS_PASSWORD  password of these servers\n"
     "\n"
-    "Exit status: 0 done, 1 no match (query --any), 2 wrong usage or bad input, 3 a failure of\n"
-    "input or output, or a corrupt file, 4 saved, but a power cut may yet take it back, or the\n"
-    "report on it failed.\n";
+    "Exit status:\n"
+    "  0  done\n"
+    "  1  no match (query --any)\n"
+    "  2  wrong usage or bad input\n"
+    "  3  input or output failed, or a file is corrupt\n"
+    "  4  saved, but a power cut may undo it, or the report on it failed\n";
 
 // Lists which packed inputs this build can read. The libraries for them are optional.
 std::string VersionText() {
@@ -51,8 +55,8 @@ std::string VersionText() {
 int Run(int argc, char** argv) {
   const CommandLine program(
       "tamis",
-      "tamis: is this key in that set? Approximate-membership filters for sets of billions, that\n"
-      "never answer \"no\" for a key that is in.",
+      "tamis: is this key in that set? Approximate-membership filters for sets of billions\n"
+      "of keys. They never answer \"no\" for a key that is in the set.",
       VersionText());
   program.Footer(kFooter);
   std::vector<Command> commands = {

@@ -139,7 +139,7 @@ class Faults:
             # Faults of Parquet files are reported, and the rest is done.
             why = out + said
             in_part = bench.job.files and (b"in doubt" in why or b"cannot be " in why)
-            if not in_part and b"no server has said" not in out:
+            if not in_part and b"no server reported" not in out:
                 return "done, with other output"
         if bench.job.target is None:
             return None

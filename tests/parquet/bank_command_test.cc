@@ -82,7 +82,7 @@ TEST_F(BankOfParquetTest, KeysAreAskedAsTheyAreStored) {
             "5\ti.parquet#0\n5\tl.parquet#0\n-1\ti.parquet#0\n"
             "-9\tl.parquet#0\n1000000\ti.parquet#0\n");
   EXPECT_TRUE(integers.ErrHas("3 of 5 members, such as \"d.parquet#0\"")) << integers.err;
-  EXPECT_TRUE(integers.ErrHas("1 key not of 32 bits")) << integers.err;
+  EXPECT_TRUE(integers.ErrHas("1 key without a 32-bit value")) << integers.err;
   Write("text", "0.1\n5\n0\nx\n");
   EXPECT_EQ(Ok("tamis bank query -q b text").out,
             "0.1\td.parquet#0\n0.1\tf.parquet#0\n5\td.parquet#0\n5\ts.parquet#0\n"
@@ -148,7 +148,8 @@ TEST_F(BankOfParquetTest, KeysThatAreStoredOtherwiseAreRefused) {
   Write("u.parquet", file.bytes());
   const CommandResult uuid = Sh("tamis bank build -o b --from-parquet key u.parquet");
   EXPECT_EQ(uuid.status, 3);
-  EXPECT_TRUE(uuid.ErrHas("u.parquet: a bank has no keys of type FIXED_LEN_BYTE_ARRAY(16) (UUID)"))
+  EXPECT_TRUE(
+      uuid.ErrHas("u.parquet: a bank cannot have keys of type FIXED_LEN_BYTE_ARRAY(16) (UUID)"))
       << uuid.err;
 }
 

@@ -87,9 +87,9 @@ TEST_F(ParquetCommandTest, WhatDoesNotFitIsNamedAndWhatIsInDoubtIsKept) {
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.out, "lake/damaged.parquet,,,\nmissing.parquet,,,\n");
   EXPECT_TRUE(result.ErrHas("1 key of 2 cannot be read as INT64")) << result.err;
-  EXPECT_TRUE(result.ErrHas("asked there: \"none\"")) << result.err;
+  EXPECT_TRUE(result.ErrHas("queried there: \"none\"")) << result.err;
   EXPECT_TRUE(
-      result.ErrHas("in doubt, and so kept: 2 files and 0 row groups, the first: "
+      result.ErrHas("kept in doubt: 2 files and 0 row groups, the first: "
                     "lake/damaged.parquet: "))
       << result.err;
   const CommandResult other =
@@ -107,7 +107,7 @@ TEST_F(ParquetCommandTest, ManyKeysCannotRuleOutRowGroups) {
   Write("one.parquet", file.bytes());
   const CommandResult result =
       Sh("seq 1000 9999 | tamis parquet prune --column key --keys - one.parquet");
-  EXPECT_TRUE(result.ErrHas("filters cannot rule out whole row groups")) << result.err;
+  EXPECT_TRUE(result.ErrHas("filters at this rate cannot rule out whole row groups")) << result.err;
   EXPECT_EQ(result.out, "one.parquet\n");
 }
 
@@ -146,7 +146,7 @@ TEST_F(ParquetCommandTest, FoldersWithLinks) {
 
 TEST_F(ParquetCommandTest, SaysWhenBoundsAloneDecide) {
   const CommandResult result = Ok("echo 5000 | tamis parquet prune --column key --keys - lake");
-  EXPECT_TRUE(result.ErrHas("no filter that need be asked")) << result.err;
+  EXPECT_TRUE(result.ErrHas("no filter to query")) << result.err;
 }
 
 TEST_F(ParquetCommandTest, KeysOfAParquetFile) {

@@ -52,7 +52,7 @@ TEST_F(RedisCommandTest, InsertsAndFinds) {
   const CommandResult alone =
       Run("head -n 10 all | tamis redis insert -q $on --durable-replicas 2");
   EXPECT_EQ(alone.status, 4);
-  EXPECT_TRUE(alone.ErrHas("inserted: 10 keys, of which 10 may not be on so many replicas"));
+  EXPECT_TRUE(alone.ErrHas("inserted: 10 keys, of which 10 may not be on enough replicas"));
   EXPECT_EQ(Good("tamis redis drop -q $on").err, "");
   EXPECT_TRUE(KeysLike(servers_, "*" + name_ + "*").empty());
 }
@@ -62,7 +62,7 @@ TEST_F(RedisCommandTest, Query_OfKeysThatMayHaveTheWrongForm_SaysSo) {
   Write("others", Numbers(1'000'001, 1'000));
   Good("tamis redis create -q $on -n 1e5 --fpr 0.1%");
   Good("tamis redis insert -q $on --integers numbers");
-  const std::string note = name_ + " does not say whether its keys are text or integers";
+  const std::string note = name_ + " does not record whether its keys are text or integers";
   for (const std::string how : {"", "--count", "--json", "-v", "--any", "--fail-open"}) {
     SCOPED_TRACE(how);
     const CommandResult wrong = Run("tamis redis query $on " + how + " numbers");
@@ -169,8 +169,9 @@ TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
   const std::string rebuild = RebuildKey(name_);
   SayToOwner(servers_, rebuild, {"LPUSH", rebuild, "no record"});
   EXPECT_EQ(Good("tamis redis info $on --json").Json()["rebuild"], "unknown");
-  EXPECT_NE(Good("tamis redis info $on").out.find("rebuild               no server has said"),
-            std::string::npos);
+  EXPECT_NE(
+      Good("tamis redis info $on").out.find("rebuild               unknown: no server reported it"),
+      std::string::npos);
   SayToOwner(servers_, rebuild, {"DEL", rebuild});
   redis::SplitBlockFilter::Create(
       servers_.options(), name_ + "-ends",

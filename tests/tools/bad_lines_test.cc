@@ -114,7 +114,7 @@ TEST_F(BadLinesTest, EmptyFieldsAreNotBad) {
   const CommandResult bad = Sh("tamis build -o f --integers --csv --column id bad.csv");
   EXPECT_EQ(bad.status, 2);
   EXPECT_TRUE(bad.ErrHas("bad.csv:10: not a decimal integer: \"x\"")) << bad.err;
-  EXPECT_TRUE(bad.ErrHas("2 of 3 lines, empty ones aside, are bad, and --max-bad allows 1"))
+  EXPECT_TRUE(bad.ErrHas("2 of 3 lines, not counting empty lines, are bad, and --max-bad allows 1"))
       << bad.err;
 }
 

@@ -145,7 +145,7 @@ TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
     EXPECT_TRUE(result.ErrHas(why)) << script << ": " << result.err;
     EXPECT_EQ(Read("b"), before) << script;
   };
-  refused("tamis bank add b cuckoo.tamis", "made of split-block filters, and this is one of kind");
+  refused("tamis bank add b cuckoo.tamis", "takes split-block filters, and this filter is of kind");
   refused("tamis bank add b seed.tamis", "seed.tamis: the members of a bank have one hash");
   refused("tamis bank add b short.tamis", "short.tamis");
   refused("tamis bank add b f/1.tamis", "already");
@@ -154,15 +154,15 @@ TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
   refused("tamis bank add b b", "the output b is also an input");
   refused("tamis bank build -o f/1.tamis f", "is also an input");
   refused("tamis bank remove b 1 nobody", "no member \"nobody\"");
-  refused("tamis bank remove b 1 1", "no member \"1\", or it is named twice");
+  refused("tamis bank remove b 1 1", "no member \"1\", or it is given twice");
   refused("tamis bank query b --integers 1", "its keys are text, and not integers");
   refused("tamis bank query f/1.tamis 1", "is that of a single filter, of kind split-block");
   refused("tamis bank info f/1.tamis", "or `tamis query`");
   refused("tamis query b 1", "belongs to a filter bank");
   refused("tamis bank", "");
   refused("tamis bank query b --count-per-member --count 1", "");
-  refused("tamis bank query b --top 3 1", "go with --count-per-member");
-  refused("tamis bank query b --at-least 3 1", "go with --count-per-member");
+  refused("tamis bank query b --top 3 1", "need --count-per-member");
+  refused("tamis bank query b --at-least 3 1", "need --count-per-member");
   refused("tamis build --for-bank --bytes 5K -o x 1", "leave out --kind and --bytes");
   refused("tamis build --for-bank -t cuckoo8 -o x 1", "leave out --kind and --bytes");
 }
@@ -171,7 +171,7 @@ TEST_F(BankTest, ASizeThatFewHaveIsSaid) {
   Ok("tamis build -q -n 1234 -o odd.tamis 1");
   const CommandResult result = Sh("tamis bank build -o b f odd.tamis");
   EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(result.ErrHas("warning: odd.tamis has a size that few others will have"))
+  EXPECT_TRUE(result.ErrHas("warning: odd.tamis has a size that few other filters have"))
       << result.err;
   EXPECT_TRUE(result.ErrHas("13 members in 2 groups")) << result.err;
 }

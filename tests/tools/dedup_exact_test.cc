@@ -73,7 +73,7 @@ TEST_F(DedupExactTest, OtherKeys_AreComparedAlike) {
   const CommandResult headers = Sh(exact + "--csv --column id t.csv other_header");
   EXPECT_EQ(headers.status, 2);
   EXPECT_EQ(headers.out, "");
-  EXPECT_TRUE(headers.ErrHas("records of both do not go under one header")) << headers.err;
+  EXPECT_TRUE(headers.ErrHas("their records cannot share one header")) << headers.err;
   Write("no_end", "a\nb\na");
   EXPECT_EQ(Ok(exact + "no_end").out, "a\nb\n");
   EXPECT_EQ(Ok(exact + "/dev/null").out, "");
@@ -98,8 +98,8 @@ TEST_F(DedupExactTest, InputThatCannotBeReadTwice_IsRefused) {
     const char* error;
   };
   const Case cases[] = {
-      {"cat lines | tamis dedup --exact", "a pipe can be read once: give files"},
-      {"mkfifo pipe; tamis dedup --exact lines pipe", "a pipe can be read once: give files"},
+      {"cat lines | tamis dedup --exact", "a pipe can be read only once: give files"},
+      {"mkfifo pipe; tamis dedup --exact lines pipe", "a pipe can be read only once: give files"},
       {"tamis dedup --exact --filter f lines", "those of earlier runs: leave out --filter"},
       {"tamis dedup --exact --window 10 lines", "remembers all lines: leave out --window"},
       {"tamis dedup --exact --strict --integers f lines", "cannot read f"},

@@ -161,7 +161,7 @@ TEST_F(DedupFilterTest, ASignalEndsWhatWaits) {
          "  kill -TERM $pid; sleep 0.1\n"
          "done; wait $pid");
   EXPECT_EQ(stuck.status, 128 + SIGTERM);
-  EXPECT_EQ(Read("said"), "tamis: interrupted; f is as it was\n");
+  EXPECT_EQ(Read("said"), "tamis: interrupted; f is unchanged\n");
   Ok("cmp f before");
 }
 

@@ -213,13 +213,14 @@ TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
     const char* error;
   };
   const Case cases[] = {
-      {"--window 5 --filter f lines", 2, "what --window keeps is not saved: leave out --filter"},
-      {"--window 5 --scalable lines", 2, "--window has its size: leave out"},
-      {"--window 5 --capacity 7 lines", 2, "--window has its size: leave out"},
+      {"--window 5 --filter f lines", 2,
+       "--window makes a filter that is not saved: leave out --filter"},
+      {"--window 5 --scalable lines", 2, "--window determines the size: leave out"},
+      {"--window 5 --capacity 7 lines", 2, "--window determines the size: leave out"},
       {"--window 5 --secret secret lines", 2, "leave out --secret"},
       {"--filter '' lines", 2, "--filter: \"\" is empty"},
-      {"--filter - lines", 2, "a filter is not written to standard output"},
-      {"--window 5 --kind cuckoo8 lines", 2, "--window goes with --kind bloom or split-block"},
+      {"--filter - lines", 2, "a filter cannot be written to standard output"},
+      {"--window 5 --kind cuckoo8 lines", 2, "--window needs --kind bloom or split-block"},
       {"--window 0 lines", 2, "--window: \"0\""},
       {"--window 5 --fpr 1e-12 lines", 2, "is out of range [4e-12, 0.5]"},
       {"--scalable --kind counting lines", 2, "counting"},
@@ -232,7 +233,7 @@ TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
       {"--filter missing/f lines", 3, "missing"},
       {"--filter . lines", 3, "directory"},
       {"--filter lines lines", 2, "the output lines is also an input"},
-      {"--filter f --secret secret lines", 2, "--secret is of a filter that is there"},
+      {"--filter f --secret secret lines", 2, "--secret needs an existing filter"},
   };
   for (const Case& c : cases) {
     const CommandResult result = Sh("tamis dedup " + std::string(c.arguments) + " > out");

@@ -34,7 +34,7 @@ constexpr Case kCases[] = {
      "text in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | tamis"},
     {"\xFE\xFF\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16 -t UTF-8 FILE | tamis"},
     {"a\0\n\0"sv, "text in UTF-16", "`iconv -f UTF-16LE -t UTF-8 FILE | tamis"},
-    {"tamis\r\n\x1A\1"sv, "a filter saved by tamis", "give the keys"},
+    {"tamis\r\n\x1A\1"sv, "a filter saved by tamis", "give files with keys"},
     {"\0a\0\n"sv, "text in UTF-16", "`iconv -f UTF-16BE -t UTF-8 FILE | tamis"},
 };
 

@@ -26,7 +26,8 @@ class HostileCsvTest : public CommandTest {
       const CommandResult result =
           Sh("tamis build -o f --csv --column id " + std::string(options) + "keys.csv");
       EXPECT_EQ(result.status, 2) << result.err;
-      EXPECT_TRUE(result.ErrHas("keys.csv:" + place + ": from the quote that opens here"))
+      EXPECT_TRUE(result.ErrHas("keys.csv:" + place +
+                                ": records cannot be separated after the quote that opens here"))
           << result.err;
       EXPECT_TRUE(result.ErrHas("--no-quotes")) << result.err;
       EXPECT_FALSE(Exists("f"));

@@ -91,10 +91,10 @@ TEST_F(HostilePackedTest, DataThatAreDamaged) {
 
 TEST_F(HostilePackedTest, OtherBytesAfterTheData) {
   const std::string gzip = Gzip("1\n2\n"), zstd = Zstd("1\n2\n");
-  ExpectFailure(gzip + "garbage", 3, "no gzip data follow");
-  ExpectFailure(gzip + zstd, 3, "no gzip data follow");
-  ExpectFailure(gzip + std::string(100, '\0') + "garbage", 3, "no gzip data follow");
-  ExpectFailure(gzip + std::string(100, '\0') + gzip, 3, "no gzip data follow");
+  ExpectFailure(gzip + "garbage", 3, "not gzip data follow");
+  ExpectFailure(gzip + zstd, 3, "not gzip data follow");
+  ExpectFailure(gzip + std::string(100, '\0') + "garbage", 3, "not gzip data follow");
+  ExpectFailure(gzip + std::string(100, '\0') + gzip, 3, "not gzip data follow");
   ExpectFailure(gzip + "\x1Fgarbage", 3, "gzip data are damaged");
   ExpectFailure(zstd + "garbage", 3, "zstd data are damaged");
 }

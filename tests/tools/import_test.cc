@@ -108,10 +108,10 @@ TEST_F(ImportTest, FromAServer) {
     EXPECT_FALSE(Exists("g"));
   };
   fails("--from redis", "give --key");
-  fails("--from redis --key k text.guava", "takes no FILE");
+  fails("--from redis --key k text.guava", "leave out FILE");
   for (const char* option : {"--url redis://h", "--key k", "--user u", "--password-file keys",
                              "--ca-file keys", "--max-bytes 1G"}) {
-    fails(std::string("--from guava:utf8 text.guava ") + option, "are for --from redis");
+    fails(std::string("--from guava:utf8 text.guava ") + option, "need --from redis");
   }
   fails("--from guava:utf8", "FILE is required");
   fails("--from redis --key k --max-bytes 0", "--max-bytes");

@@ -40,8 +40,8 @@ TEST(IntegerKeyTest, WhatIsTheMatter) {
       {"-1.5e3", "not a decimal integer (it has a decimal point)"},
       {"1e3", "not a decimal integer (it has an exponent)"},
       {"+7", "not a decimal integer (it has a plus sign)"},
-      {" 7", "not a decimal integer (--trim takes off the blanks around it)"},
-      {"7\t", "not a decimal integer (--trim takes off the blanks around it)"},
+      {" 7", "not a decimal integer (--trim removes the blanks around it)"},
+      {"7\t", "not a decimal integer (--trim removes the blanks around it)"},
       {"7 8", "not a decimal integer"},
       {" +7", "not a decimal integer (it has a plus sign)"},
       {"0x9", "not a decimal integer"},
@@ -97,7 +97,7 @@ TEST_F(TrimTest, FieldsToo) {
   Write("names.csv", "x, id \na, b \n");
   const CommandResult blanks = Sh("tamis build -o f --csv --column id names.csv");
   EXPECT_EQ(blanks.status, 2);
-  EXPECT_TRUE(blanks.ErrHas("no column \"id\"; there are: \"x\", \" id \": give --trim"))
+  EXPECT_TRUE(blanks.ErrHas("no column \"id\"; the columns are: \"x\", \" id \": give --trim"))
       << blanks.err;
   Write("one", "1\n");
   EXPECT_TRUE(Sh("tamis build -o f one").ErrHas("counted 1 key first\ntamis: f: 1 key in "));

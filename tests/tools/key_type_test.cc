@@ -38,10 +38,9 @@ TEST_F(KeyTypeTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
   Ok("tamis query -c empty.tamis keys && tamis query -c empty.tamis --integers keys");
   const CommandResult merged = Sh("tamis merge -q -o both.tamis text.tamis integers.tamis");
   EXPECT_EQ(merged.status, 0);
-  EXPECT_EQ(
-      merged.err,
-      "tamis: warning: the keys of text.tamis are text, those of integers.tamis integers, and "
-      "those of the result text and integers: it refuses none of them\n");
+  EXPECT_EQ(merged.err,
+            "tamis: warning: the keys of text.tamis are text, and the keys of integers.tamis are "
+            "integers: the result accepts keys of all these types\n");
   Ok("tamis merge -q -o one.tamis text.tamis text.tamis");
   EXPECT_EQ(Ok("tamis info --json both.tamis").Json()["key_types"], "text and integers");
   EXPECT_EQ(Ok("tamis query -c both.tamis --integers keys").out, "1000/1000\n");
@@ -51,7 +50,7 @@ TEST_F(KeyTypeTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
 // Files of version 1 do not record the key type.
 TEST_F(KeyTypeTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
   Ok("cp '" TAMIS_GOLDEN_DIR "/cuckoo16_v1_full.tamis' old");
-  const std::string doubt = "old does not say whether its keys are text or integers";
+  const std::string doubt = "old does not record whether its keys are text or integers";
   const CommandResult text = Sh("tamis query -c old keys");
   EXPECT_EQ(text.status, 0);
   EXPECT_TRUE(text.ErrHas(doubt) && text.ErrHas("give --integers")) << text.err;

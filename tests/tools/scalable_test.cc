@@ -69,7 +69,7 @@ TEST_F(ScalableTest, WhatIsNotDefinedIsRefused) {
   };
   refused("tamis merge -o g.tamis f.tamis f.tamis", "scalable filters have layers");
   refused("tamis erase f.tamis all", "cannot be erased from a scalable filter");
-  refused("tamis build -o g.tamis --layers bloom all", "--layers goes with --kind scalable");
+  refused("tamis build -o g.tamis --layers bloom all", "--layers needs --kind scalable");
   refused("tamis build -o g.tamis -t scalable --layers counting all",
           "\"counting\" is not one of ");
   refused("tamis build -o g.tamis -t scalable -n 1000 --bytes 4K all", "would exceed --bytes");
@@ -94,8 +94,9 @@ TEST_F(ScalableTest, CopiesDoNotMakeItGrow) {
   }
   const CommandResult result =
       Sh("yes same | head -n 9 | tamis build -t scalable --layers cuckoo8 -p 0.4 -o f.tamis");
-  EXPECT_TRUE(result.ErrHas(
-      "5 copies of keys that are in, or keys that cannot be told from them, were left out"))
+  EXPECT_TRUE(
+      result.ErrHas("5 copies of keys that are in, or keys that cannot be distinguished from them, "
+                    "were left out"))
       << result.err;
 }
 

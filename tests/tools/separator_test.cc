@@ -148,9 +148,9 @@ TEST_F(SeparatorTest, RecordsOfOtherNumbersOfFieldsAreBad) {
   Write("keys.csv", csv + "x,a,b\ny\n\n");
   const CommandResult few = Sh("tamis build -o f --fpr 1e-6 --csv --column id keys.csv");
   EXPECT_EQ(few.status, 0) << few.err;
-  EXPECT_TRUE(few.ErrHas("keys.csv:202: not as many fields as in the first record: \"x,a,b\""))
+  EXPECT_TRUE(few.ErrHas("keys.csv:202: fewer or more fields than in the first record: \"x,a,b\""))
       << few.err;
-  EXPECT_TRUE(few.ErrHas("keys.csv:203: not as many fields as in the first record: \"y\""))
+  EXPECT_TRUE(few.ErrHas("keys.csv:203: fewer or more fields than in the first record: \"y\""))
       << few.err;
   EXPECT_TRUE(few.ErrHas("3 bad lines skipped, 1 of them empty")) << few.err;
   EXPECT_EQ(Ok("printf 'x\\ny\\nk1\\n' | tamis query f").out, "k1\n");
@@ -169,7 +169,7 @@ TEST_F(SeparatorTest, AColumnThatIsThereTwiceIsAmbiguous) {
   const CommandResult result = Sh("tamis build -o f --csv --column id twice.csv");
   EXPECT_EQ(result.status, 2);
   EXPECT_TRUE(
-      result.ErrHas("twice.csv: two columns are \"id\", number 2 and 4: give --header "
+      result.ErrHas("twice.csv: two columns are named \"id\", number 2 and 4: give --header "
                     "--column 2, or 4"))
       << result.err;
   EXPECT_FALSE(Exists("f"));

@@ -75,11 +75,11 @@ TEST_F(SignalsTest, TheOutputIsAsItWas) {
     const char* message;
   };
   const Case cases[] = {
-      {"build -n 10 -o f pipe", "tamis: interrupted; f is as it was\n"},
+      {"build -n 10 -o f pipe", "tamis: interrupted; f is unchanged\n"},
       {"build -n 10 -o new pipe", "tamis: interrupted; new was not written\n"},
-      {"erase f pipe", "tamis: interrupted; f is as it was\n"},
+      {"erase f pipe", "tamis: interrupted; f is unchanged\n"},
       {"erase f -o new pipe", "tamis: interrupted; new was not written\n"},
-      {"query f --bitmap before pipe", "tamis: interrupted; before is as it was\n"},
+      {"query f --bitmap before pipe", "tamis: interrupted; before is unchanged\n"},
       {"query f pipe", ""},
   };
   for (const Case& c : cases) {

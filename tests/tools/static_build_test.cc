@@ -46,7 +46,7 @@ TEST_F(StaticBuildTest, OptionsThatGiveASize_AreRefused) {
   ExpectRefused("tamis build --kind fuse8 --bytes 1M -o f keys", "is sized by its keys");
   ExpectRefused("tamis build --kind fuse8 --fpr 0.1% -o f keys", "which is above 0.001");
   ExpectRefused("tamis build --kind fuse8 --for-bank -o f keys", "--for-bank is for split-block");
-  ExpectRefused("tamis build --kind fuse8 --layers bloom -o f keys", "--layers goes with");
+  ExpectRefused("tamis build --kind fuse8 --layers bloom -o f keys", "--layers needs");
   Ok("tamis build -q --kind fuse8 --fpr 0.4% -o f keys");
 }
 

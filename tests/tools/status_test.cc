@@ -37,9 +37,10 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
   };
   const Case cases[] = {
       {"tamis", 2, "give a command"},
-      {"tamis frobnicate", 2, "there is no command \"frobnicate\" (see `tamis --help`)"},
-      {"tamis bulid -o x keys", 2, "there is no command \"bulid\"; is build meant? (see"},
-      {"tamis demo phnes", 2, "no command \"phnes\"; is phones meant? (see `tamis demo --help`)"},
+      {"tamis frobnicate", 2, "unknown command \"frobnicate\" (see `tamis --help`)"},
+      {"tamis bulid -o x keys", 2, "unknown command \"bulid\"; did you mean build? (see"},
+      {"tamis demo phnes", 2,
+       "unknown command \"phnes\"; did you mean phones? (see `tamis demo --help`)"},
       {"tamis build keys", 2, "--output is required"},
       {"tamis build -o x --frobnicate keys", 2, "--frobnicate"},
       {"tamis build -o x --capacity 1e1x keys", 2, "--capacity: \"1e1x\""},
@@ -60,7 +61,7 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
       {"tamis build -o x --csv --column 18446744073709551616 keys", 2, "1 to 2^64 - 1"},
       {"tamis build -o x --no-quotes keys", 2, "--no-quotes and --quoted-lines need --csv"},
       {"tamis build -o x --csv --quoted-lines 0 keys", 2, "--quoted-lines: \"0\""},
-      {"tamis build -o x --csv --column who keys", 2, "no column \"who\"; there are: \"1\""},
+      {"tamis build -o x --csv --column who keys", 2, "no column \"who\"; the columns are: \"1\""},
       {"tamis build -o missing/x keys", 3, "missing"},
       {"tamis build -o . keys", 3, "directory"},
       {"tamis build -o /dev/null keys", 3, "not a regular file"},

@@ -53,7 +53,7 @@ TEST_F(UsageOfCommandsTest, MistakesAreNamedInPlainWords) {
   size_t options = 0;
   for (const std::string& command : Commands()) {
     const std::string tamis = "tamis" + command;
-    ExpectPlain(tamis, Sh(tamis + " --hepl"), "there is no option \"--hepl\"; is --help meant?");
+    ExpectPlain(tamis, Sh(tamis + " --hepl"), "unknown option \"--hepl\"; did you mean --help?");
     for (const std::string& line : Lines(Ok(tamis + " --help").out)) {
       // Such as "  -n,--capacity N     keys to size for".
       const size_t begin = line.find("--");
@@ -82,33 +82,33 @@ TEST_F(UsageTest, MistakesOfSomeCommands) {
     const char* error;
   };
   const Case cases[] = {
-      {"plan --fprr 0.1", "there is no option \"--fprr\"; is --fpr meant?"},
-      {"plan -n 5 -fpr 0.1", "there is no option \"-fpr\"; is --fpr meant?"},
-      {"plan -n 5 --cap=0.1", "there is no option \"--cap\" ("},
-      {"build -o x --cap=7 keys", "there is no option \"--cap\"; is --capacity meant?"},
-      {"plan --n 5 --n 6", "--n is given 2 times, and can be given once"},
-      {"plan -n 5 -n 6 -n 7", "--n is given 3 times, and can be given once"},
+      {"plan --fprr 0.1", "unknown option \"--fprr\"; did you mean --fpr?"},
+      {"plan -n 5 -fpr 0.1", "unknown option \"-fpr\"; did you mean --fpr?"},
+      {"plan -n 5 --cap=0.1", "unknown option \"--cap\" ("},
+      {"build -o x --cap=7 keys", "unknown option \"--cap\"; did you mean --capacity?"},
+      {"plan --n 5 --n 6", "--n is given 2 times, but only one is allowed"},
+      {"plan -n 5 -n 6 -n 7", "--n is given 3 times, but only one is allowed"},
       {"plan -n", "--n needs a value"},
       {"plan --n 5 --fpr=", "--fpr needs a value"},
       {"plan --n 5 --json=yes", "--json takes no value"},
-      {"build -o x -q=5 keys", "there is no option \"-=5\""},
-      {"build -o x --qiet keys", "there is no option \"--qiet\"; is --quiet meant?"},
+      {"build -o x -q=5 keys", "unknown option \"-=5\""},
+      {"build -o x --qiet keys", "unknown option \"--qiet\"; did you mean --quiet?"},
       {"plan", "--n is required"},
       {"plan 5", "unexpected argument \"5\""},
       {"plan --n 5 -- more", "unexpected argument \"more\""},
       {"merge -o x one", "FILE: 2 or more are needed, 1 is given"},
       {"merge -o x", "FILE is required"},
       {"bank", "a command is required (see `tamis bank --help`)"},
-      {"bank biuld", "there is no command \"biuld\"; is build meant?"},
+      {"bank biuld", "unknown command \"biuld\"; did you mean build?"},
       {"build -o x --kind blom keys", "is not one of split-block, "},
-      {"build -o x --kind blom keys", "; is bloom meant?"},
-      {"build -o x --type blom keys", "; is bloom meant?"},
+      {"build -o x --kind blom keys", "; did you mean bloom?"},
+      {"build -o x --type blom keys", "; did you mean bloom?"},
       {"build -o x --type bloom --kind bloom keys", "--kind excludes --type"},
       {"dedup --empty yes keys", "--empty: \"yes\" is not one of keep, skip ("},
       {"build -o x --csv --tsv keys", "--csv excludes --tsv"},
       {"--json plan --n 5 --fpr 0.1", "\"--json\" must come after the command"},
       {"plan -- --n 5", "\"--n\" must come after the command, and not after \"--\""},
-      {"--thread 5", "there is no option \"--thread\" ("},
+      {"--thread 5", "unknown option \"--thread\" ("},
   };
   for (const Case& c : cases) {
     const std::string script = "tamis " + std::string(c.arguments);

@@ -27,10 +27,10 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBackendsFooter[] =
-    "All backends give the same bits; they differ in speed. Pin one with --backend, or for every\n"
-    "program that uses the library with TAMIS_BACKEND. --calibrate measures this machine, in half\n"
-    "a minute, and saves the result where the tamis command finds it; delete that file to undo\n"
-    "it.\n"
+    "All backends give the same bits. They differ in speed. Pin one with --backend, or with\n"
+    "TAMIS_BACKEND for every program that uses the library. --calibrate measures this machine for\n"
+    "half a minute, and saves the result where the tamis command finds it. Delete that file to\n"
+    "undo it.\n"
     "\n"
     "Examples:\n"
     "  tamis backends\n"
@@ -76,7 +76,7 @@ Calibration Measure(uint64_t largest) {
 
 int Run(const BackendsOptions& options) {
   if (options.largest != 0 && !options.calibrate) {
-    throw Error(ErrorCode::kInvalidArgument, "--largest goes with --calibrate");
+    throw Error(ErrorCode::kInvalidArgument, "--largest needs --calibrate");
   }
   const Backend& chosen = DefaultBackend();
   const char* pinned = std::getenv("TAMIS_BACKEND");
@@ -137,7 +137,7 @@ Command AddBackends(const CommandLine& program) {
       program.AddCommand("backends", "List the backends that run on this machine, best first.");
   auto options = std::make_shared<BackendsOptions>();
   command.Footer(kBackendsFooter);
-  command.AddFlag("--calibrate", options->calibrate, "measure this machine and save the figures");
+  command.AddFlag("--calibrate", options->calibrate, "measure this machine, and save the result");
   command
       .Add("--largest", options->largest, ParseBytes,
            "the largest filter that --calibrate measures (default: 256M)")

@@ -4,8 +4,8 @@
 namespace tamis::tools {
 
 std::vector<Command> AddBank(const CommandLine& program) {
-  const CommandLine bank =
-      program.AddCommand("bank", "Ask thousands of filters at once which of them may have a key.");
+  const CommandLine bank = program.AddCommand(
+      "bank", "Find out which of thousands of filters may have a key, all at once.");
   bank.RequireCommand();
   bank.Footer(
       "Examples:\n"

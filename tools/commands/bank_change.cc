@@ -35,13 +35,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kBuildFooter[] =
-    "The filters are split-block ones of one hash, and seed or secret. A member has the name of "
-    "its\n"
-    "file without .tamis, or with --paths all of the path. Up to 512 filters of equal size are a\n"
-    "group, which takes the memory of 512 however many it has: so `tamis build --for-bank` makes\n"
-    "filters of few sizes. Of folders all files below them are taken whose names end in .tamis. "
-    "The\n"
-    "secret of a keyed hash is in the bank's file if it is in that of the first filter.\n"
+    "A bank has split-block filters with the same hash, and the same seed or secret. A member has\n"
+    "the name of its file without .tamis, or with --paths the whole path. Up to 512 filters of\n"
+    "equal size form a group. A group always takes the memory of 512 filters, so use `tamis build\n"
+    "--for-bank`, which makes filters of few sizes. A folder stands for all files below it whose\n"
+    "names end in .tamis. The file of the bank contains the secret of a keyed hash if the file of\n"
+    "the first filter does.\n"
     "\n"
     "Examples:\n"
     "  tamis bank build -o logs.bank logs/*.tamis\n"
@@ -51,23 +50,22 @@ constexpr char kBuildFooter[] =
 constexpr char kParquetFooter[] =
     "  tamis bank build -o users.bank --from-parquet user_id lake/\n"
     "\n"
-    "With --from-parquet a member for each row group, named FILE#ROWGROUP, is made of the Bloom\n"
-    "filter that the file has; no data is read. Row groups without values have no member. `tamis\n"
-    "bank query` asks for what is stored: --integers for INT32 and INT64 (dates and times are\n"
-    "integers), numbers for FLOAT and DOUBLE, text for all else.\n";
+    "With --from-parquet each row group becomes a member, named FILE#ROWGROUP, made of the Bloom\n"
+    "filter in the file. No data is read. Row groups without values do not become members. `tamis\n"
+    "bank query` queries keys as they are stored: --integers for INT32 and INT64 (dates and times\n"
+    "are integers), numbers for FLOAT and DOUBLE, text for all other types.\n";
 #endif
 
 constexpr char kAddFooter[] =
-    "The bank's file is replaced whole, or stays as it is.\n"
+    "Replaces the file of the bank as a whole, or leaves it unchanged if there is an error.\n"
     "\n"
     "Examples:\n"
     "  tamis bank add logs.bank logs/monday.tamis\n";
 
 constexpr char kRemoveFooter[] =
-    "The bank's file is replaced whole, or stays as it is. A name that is not in the bank is an\n"
-    "error, with nothing removed. The places of what is removed are used again by `tamis bank "
-    "add`;\n"
-    "--compact packs those that are left, and drops groups without any.\n"
+    "Replaces the file of the bank as a whole, or leaves it unchanged if there is an error, such\n"
+    "as a name that is not in the bank. `tamis bank add` uses the places of removed members\n"
+    "again. --compact closes these gaps, and drops empty groups.\n"
     "\n"
     "Examples:\n"
     "  tamis bank remove logs.bank monday tuesday\n";
@@ -102,10 +100,10 @@ std::vector<Header> Headers(const std::vector<fs::path>& files) {
     headers.push_back({path, ReadHeader(path)});
     const FileHeader& header = headers.back().header;
     if (header.kind != SplitBlockBloomFilter::kKind) {
-      throw Error(ErrorCode::kIncompatible, path.string() +
-                                                ": a bank is made of split-block filters, and "
-                                                "this is one of kind " +
-                                                FilterKindName(header.kind));
+      throw Error(ErrorCode::kIncompatible,
+                  path.string() +
+                      ": a bank takes split-block filters, and this filter is of kind " +
+                      FilterKindName(header.kind));
     }
   }
   return headers;
@@ -141,7 +139,7 @@ class Adder {
     const size_t others = foreign_.size() - 1;
     Say("warning: " + first_foreign_ +
         (others > 0 ? ", and filters of " + Counted(others, "other size") + ", have" : " has") +
-        " a size that few others will have, and a group takes the memory of 512 filters: `tamis "
+        " a size that few other filters have, and a group takes the memory of 512 filters: `tamis "
         "build --for-bank` makes filters of few sizes");
   }
 
@@ -245,7 +243,7 @@ int RunBuild(ChangeOptions options) {
 #if TAMIS_TOOLS_PARQUET
   if (!options.parquet.column.empty()) return RunBuildFromParquet(options);
   if (options.parquet.keep_without_filter) {
-    throw Error(ErrorCode::kInvalidArgument, "--keep-without-filter goes with --from-parquet");
+    throw Error(ErrorCode::kInvalidArgument, "--keep-without-filter needs --from-parquet");
   }
 #endif
   const std::vector<fs::path> files =
@@ -296,7 +294,7 @@ int RunRemove(ChangeOptions options) {
   for (const std::string& name : options.given) {
     if (bank.Remove(name)) continue;
     throw Error(ErrorCode::kInvalidArgument, options.bank + ": no member " + Quoted(name) +
-                                                 ", or it is named twice: nothing was removed");
+                                                 ", or it is given twice: nothing was removed");
   }
   if (options.compact) bank.Compact();
   Save(options, bank);
@@ -312,7 +310,7 @@ void AddCommon(const CommandLine& command, ChangeOptions& options) {
 }
 
 void AddFiles(const CommandLine& command, ChangeOptions& options) {
-  command.Add("FILE", options.given, "filters, or folders of them").Required();
+  command.Add("FILE", options.given, "filters, or folders with filters").Required();
   command.AddFlag("--paths", options.paths, "name members by the paths of their files");
 }
 
@@ -322,7 +320,7 @@ Command AddBankBuild(const CommandLine& bank) {
   const CommandLine command = bank.AddCommand("build", "Make a bank of filters.");
   auto options = std::make_shared<ChangeOptions>();
   command.Footer(kBuildFooter);
-  command.Add("-o,--output", options->bank, "file to save to; replaced whole (required)")
+  command.Add("-o,--output", options->bank, "file to save to, replaced as a whole (required)")
       .Required()
       .Type("FILE");
   AddFiles(command, *options);
@@ -357,7 +355,7 @@ Command AddBankRemove(const CommandLine& bank) {
   command.Footer(kRemoveFooter);
   command.Add("BANK", options->bank, "file saved by `tamis bank build`").Required();
   command.Add("NAME", options->given, "names of members").Required();
-  command.AddFlag("--compact", options->compact, "give back the memory of what was removed");
+  command.AddFlag("--compact", options->compact, "release the memory of removed members");
   AddCommon(command, *options);
   return {command, [options] { return RunRemove(*options); }};
 }

@@ -45,8 +45,8 @@ bool AreKeys(const parquet::Column& column) {
 KeyType KeyTypeOf(const parquet::Column& column) {
   if (!AreKeys(column)) {
     throw Error(ErrorCode::kUnsupported,
-                "a bank has no keys of type " + TypeText(column) +
-                    "; `tamis parquet prune` can ask columns of UUIDs and decimals");
+                "a bank cannot have keys of type " + TypeText(column) +
+                    "; `tamis parquet prune` can query columns of UUIDs and decimals");
   }
   switch (column.physical) {
     case PhysicalType::kInt32:
@@ -65,7 +65,7 @@ KeyType KeyTypeOf(const parquet::Column& column) {
       break;
   }
   throw Error(ErrorCode::kUnsupported,
-              "filters of columns of type " + TypeText(column) + " are of no use");
+              "filters of columns of type " + TypeText(column) + " are useless");
 }
 
 // Reads the filter of `chunk`.
@@ -167,9 +167,10 @@ class Reader {
   // Adds a member that may have every key, or throws if that is not allowed.
   void AddFull(const std::string& name, const Unusable& unusable) {
     if (!options_.keep_without_filter) {
-      throw Error(unusable.code, unusable.reason +
-                                     ". A bank without it would say no to what is in it: give "
-                                     "--keep-without-filter for a member that may have every key");
+      throw Error(unusable.code,
+                  unusable.reason +
+                      ". Without a member for it, the bank would answer \"no\" for its keys: give "
+                      "--keep-without-filter for a member that may have every key");
     }
     SplitBlockBloomFilter filter = FullFilter();
     AddMember(name, filter);

@@ -23,11 +23,9 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBankInfoFooter[] =
-    "The number of members that a key is expected to be found in that is in none of them is "
-    "counted\n"
-    "from the bits, all of which are read and verified for that; --header leaves it out and "
-    "answers\n"
-    "at once.\n"
+    "False members are members that may have a key, although no member has it. Their expected\n"
+    "number is computed from all bits, which are read and verified. --header leaves this number\n"
+    "out, and answers at once.\n"
     "\n"
     "Examples:\n"
     "  tamis bank info logs.bank\n"
@@ -123,13 +121,13 @@ int Run(const BankInfoOptions& options) {
 }  // namespace
 
 Command AddBankInfo(const CommandLine& bank) {
-  const CommandLine command = bank.AddCommand("info", "Say what a bank holds.");
+  const CommandLine command = bank.AddCommand("info", "Describe a bank and its members.");
   auto options = std::make_shared<BankInfoOptions>();
   command.Footer(kBankInfoFooter);
   command.Add("BANK", options->file, "file saved by `tamis bank build`").Required();
   options->secret.AddTo(command);
-  command.AddFlag("--header", options->header, "only what can be said without reading all of it");
-  command.AddFlag("--members", options->members, "each member, too");
+  command.AddFlag("--header", options->header, "only what is known without reading the whole file");
+  command.AddFlag("--members", options->members, "list each member");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return Run(*options); }};
 }

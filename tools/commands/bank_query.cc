@@ -33,24 +33,20 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBankQueryFooter[] =
-    "Writes a line KEY<tab>NAME for each key and each member that may have it: all that have it, "
-    "and\n"
-    "of the others as many as `tamis bank info` calls false members. Control characters in names "
-    "are\n"
-    "shown as \\xNN.\n"
+    "Writes a line KEY<tab>NAME for each key and each member that may have it. These are all\n"
+    "members that have the key, and the false members, whose expected number `tamis bank info`\n"
+    "reports. Control characters in names are written as \\xNN.\n"
     "\n"
-    "With --count-per-member a line NAME<tab>KEYS for each member that may have at least one of "
-    "the\n"
-    "keys (or --at-least so many), the one with the most first: which files have most of these "
-    "keys?\n"
+    "With --count-per-member, writes a line NAME<tab>KEYS for each member that may have at least\n"
+    "one of the keys, or the number of --at-least. The member with the most keys comes first.\n"
     "\n";
 
 constexpr char kBankQueryExamples[] =
     "Examples:\n"
     "  tamis bank query logs.bank keys.txt\n"
-    "  tamis bank query logs.bank --integers --csv --member user_id users.csv | sort -u\n"
+    "  tamis bank query logs.bank --integers --csv --column user_id users.csv | sort -u\n"
     "  tamis bank query logs.bank --count-per-member --top 10 keys.txt\n"
-    "  tamis bank query logs.bank --count keys.txt    # how many of them are anywhere\n";
+    "  tamis bank query logs.bank --count keys.txt    # how many of them may be in any member\n";
 
 struct BankQueryOptions {
   std::string bank;
@@ -137,8 +133,8 @@ class Query {
     if (keys_.misfits() > 0 && !options_.run.quiet) {
       Say(Counted(keys_.misfits(), "key") +
           (options_.input.key_type() == KeyType::kInteger
-               ? " not of 32 bits, and not asked of members of such"
-               : " not numbers, and not asked of members of such"));
+               ? " without a 32-bit value, not queried in members with INT32 keys"
+               : " without a numeric value, not queried in members with FLOAT or DOUBLE keys"));
     }
     nlohmann::ordered_json json = {{"bank", options_.bank},
                                    {"members", bank_.num_members()},
@@ -181,7 +177,7 @@ class Query {
 int Run(const BankQueryOptions& options) {
   options.input.Check();
   if (!options.per_member && (options.at_least || options.top)) {
-    throw Error(ErrorCode::kInvalidArgument, "--at-least and --top go with --count-per-member");
+    throw Error(ErrorCode::kInvalidArgument, "--at-least and --top need --count-per-member");
   }
   std::vector<std::string> inputs = options.secret.And(options.input.paths);
   inputs.push_back(options.bank);
@@ -222,14 +218,16 @@ Command AddBankQuery(const CommandLine& bank) {
       command.AddFlag("--count-per-member", options->per_member, "lines NAME<tab>KEYS");
   command
       .Add("--at-least", options->at_least, ParsePositiveCount,
-           "with --count-per-member: members that may have so many keys (default: 1)")
+           "with --count-per-member: members that may have N keys or more (default: 1)")
       .Type("N");
-  command.Add("--top", options->top, ParsePositiveCount, "with --count-per-member: only so many")
+  command
+      .Add("--top", options->top, ParsePositiveCount,
+           "with --count-per-member: only the first N members")
       .Type("N");
   const Option invert = command.AddFlag("-v,--invert", options->invert,
-                                        "the keys that are certainly in no member, a line each");
+                                        "write the keys that are certainly in no member");
   const Option count = command.AddFlag("-c,--count", options->count,
-                                       "write KEYS FOUND IN ANY COLUMN/KEYS, and no lines");
+                                       "write KEYS FOUND IN ANY MEMBER/KEYS, and no lines");
   command.AddFlag("--json", options->json, "write the counts in JSON");
   per_member.Excludes(invert).Excludes(count);
   options->open.AddTo(command);

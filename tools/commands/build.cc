@@ -44,12 +44,13 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kScalableHelp[] =
-    "A scalable filter grows: --capacity is what it begins with (default: 65536), --fpr its bound\n"
-    "whatever the number of keys, --bytes its limit.\n";
+    "A scalable filter grows. --capacity is the number of keys of its first layer (default:\n"
+    "65536), --fpr the bound of its false-positive rate for any number of keys, --bytes its\n"
+    "largest size.\n";
 
 constexpr char kHashHelp[] =
-    "If an attacker may choose the keys, take a keyed hash: siphash13, or siphash24 with a larger\n"
-    "margin. Its secret is asked for again by `tamis query`, or is in the filter's file.\n";
+    "If an attacker may choose the keys, use a keyed hash: siphash13, or siphash24 with a larger\n"
+    "margin. `tamis query` needs its secret again, unless it is in the file of the filter.\n";
 
 constexpr char kBuildExamples[] =
     "Examples:\n"
@@ -57,8 +58,8 @@ constexpr char kBuildExamples[] =
     "  tamis build -o ids.tamis --integers --csv --column user_id users-*.csv.gz\n"
     "  xz -dc log.xz | tamis build -o log.tamis --capacity 2e9 --fpr 0.1%\n"
     "  tamis build -o ids.tamis --u64 --capacity 5G ids.bin\n"
-    "  tamis build -o live.tamis --kind cuckoo16 sessions.txt    # `tamis erase` takes keys back\n"
-    "  xz -dc log.xz | tamis build -o log.tamis --kind scalable    # however many keys there are\n"
+    "  tamis build -o live.tamis --kind cuckoo16 sessions.txt    # `tamis erase` can erase keys\n"
+    "  xz -dc log.xz | tamis build -o log.tamis --kind scalable    # for any number of keys\n"
     "  tamis build -o hashes.tamis --kind fuse8 hashes.txt    # the smallest; never changes\n"
     "  openssl rand -hex 16 > secret; tamis build -o s.tamis --hash siphash13 --secret secret "
     "keys\n";
@@ -147,8 +148,8 @@ void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
               ? ""
               : detail::StrCat("; a ", FilterKindName(best), " filter can do the same and takes ",
                                BytesText(static_cast<double>(least))),
-          "; without --oversized it may take four times the least, and ", kMostBitsPerKey,
-          " bits a key. Give another --fpr or --kind, or --oversized to make it"));
+          "; without --oversized a filter may take four times the smallest size, and ",
+          kMostBitsPerKey, " bits a key. Give another --fpr or --kind, or --oversized to make it"));
 }
 
 void CheckSizing(const BuildOptions& options, uint64_t capacity) {
@@ -165,8 +166,8 @@ uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_b
   if (filter.capacity != 0 || filter.bytes != 0 || options.scalable()) return filter.capacity;
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
-                "give --capacity (or --bytes): the keys of a pipe cannot be counted beforehand. "
-                "Or take --kind scalable, or --kind fuse8 for a set that never changes");
+                "give --capacity (or --bytes): the keys of a pipe cannot be counted in advance. Or "
+                "use --kind scalable, or --kind fuse8 for a set that never changes");
   }
   // No keys make an empty filter.
   return std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
@@ -190,14 +191,14 @@ HashSpec HashOf(const BuildOptions& options) {
     if (secret || options.secret_in_file) refuse(" has no secret; give --hash siphash13");
     return hash;
   }
-  if (hash.seed != 0) refuse(" has a secret in place of a seed: leave out --seed");
+  if (hash.seed != 0) refuse(" has a secret instead of a seed: leave out --seed");
   if (secret) {
     hash.secret = *secret;
   } else if (options.secret_in_file) {
     hash = RandomKeyedHash(hash.kind);
   } else {
     refuse(std::string(" needs a secret: give --secret FILE (") + kMakeSecret +
-           "), or --secret-in-file for a random one that the filter's file has");
+           "), or --secret-in-file for a random secret in the file of the filter");
   }
   return hash;
 }
@@ -262,13 +263,14 @@ Inserted InsertAll(const BuildJob& job, ChangeableFilter& filter) {
           options.scalable() ? FirstThatIsAbsent(engine, filter, batch.keys(), rejected)
                              : rejected[0];
       if (lost) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    "key " + WithCommas(keys_before + *lost + 1) + " does not go in: " +
-                        (options.scalable()
-                             ? "another layer would exceed --bytes, memory or what --fpr leaves; "
-                               "nothing was saved"
-                             : "the filter is full, or has this key as often as it can; nothing "
-                               "was saved. Give a larger --capacity, or each key only once"));
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            "key " + WithCommas(keys_before + *lost + 1) + " does not fit: " +
+                (options.scalable()
+                     ? "another layer would exceed --bytes, the memory, or the rate of --fpr; "
+                       "nothing was saved"
+                     : "the filter is full, or cannot take another copy of this key; nothing was "
+                       "saved. Give a larger --capacity, or each key only once"));
       }
       inserted.copies_left_out += rejected.size();
     }
@@ -321,7 +323,7 @@ void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
                   WithCommas(filter.capacity()) + " make its false-positive rate " +
                   PercentText(filter.expected_fpr()) + ", and " +
                   PercentText(RateSizedFor(filter, job.filter.fpr)) +
-                  " was asked for; nothing was saved. Give a larger --capacity or --bytes, or "
+                  " was requested; nothing was saved. Give a larger --capacity or --bytes, or "
                   "--overfull to save it");
 }
 
@@ -339,8 +341,8 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   }
   if (inserted.copies_left_out > 0 && !options.run.quiet) {
     Say(WithCommas(inserted.copies_left_out) +
-        " copies of keys that are in, or keys that cannot be told from them, were left out: "
-        "they are found, and not there to be erased");
+        " copies of keys that are in, or keys that cannot be distinguished from them, were left "
+        "out: queries find them, but they cannot be erased");
   }
   if (options.json) {
     const nlohmann::ordered_json json = {
@@ -371,7 +373,7 @@ void Check(const BuildOptions& options) {
   const auto refuse = [](const std::string& problem) {
     throw Error(ErrorCode::kInvalidArgument, problem);
   };
-  if (options.layers && !options.scalable()) refuse("--layers goes with --kind scalable");
+  if (options.layers && !options.scalable()) refuse("--layers needs --kind scalable");
   if (options.for_bank &&
       (options.kind != SplitBlockBloomFilter::kKind || options.filter.bytes != 0)) {
     refuse(
@@ -415,7 +417,7 @@ Command AddBuild(const CommandLine& program) {
   auto options = std::make_shared<BuildOptions>();
   command.Footer(std::string(kKeyTypesHelp) + "\n" + kScalableHelp + "\n" + kHashHelp + "\n" +
                  kBuildExamples);
-  command.Add("-o,--output", options->output, "file to save to; replaced whole (required)")
+  command.Add("-o,--output", options->output, "file to save to, replaced as a whole (required)")
       .Required()
       .Type("FILE");
   AddKindAndType(
@@ -423,37 +425,36 @@ Command AddBuild(const CommandLine& program) {
   AddKind(
       command, "--layers", options->layers,
       [](const FilterKindInfo& kind) { return kind.can_be_layer; },
-      "kind of its layers, if scalable (default: split-block)");
+      "kind of the layers of a scalable filter (default: split-block)");
   command
       .Add("-n,--capacity", options->filter.capacity, ParsePositiveCount,
            "keys to size for, such as 5e9 (default: counted in a first pass)")
       .Type("N");
   command
       .Add("-p,--fpr", options->filter.fpr, ParseFpr,
-           "false-positive rate at capacity (default: 0.01; cuckoo, fuse: what it has)")
+           "false-positive rate at capacity (default: 0.01; cuckoo, fuse: set by kind)")
       .Type("P");
   command
       .Add("--bytes", options->filter.bytes, ParseBytes,
-           "size, such as 512M, in place of the one that --fpr asks for")
+           "size, such as 512M, instead of the size that --fpr needs")
       .Type("SIZE");
   AddHash(command, options->filter.hash.kind);
   command
       .Add("--seed", options->filter.hash.seed, ParseSeed,
-           "of the hash (default: 0); random: filters err for different keys")
+           "seed of the hash (default: 0); random: other false positives in each filter")
       .Type("N|random");
   options->secret.AddTo(command);
   command.AddFlag("--secret-in-file", options->secret_in_file,
-                  "save the secret with the filter; without --secret, a random one");
+                  "save the secret in the file; without --secret, a random secret");
   command.AddFlag("--for-bank", options->for_bank,
-                  "of a size that filters of `tamis bank` share: up to a quarter more");
-  command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not ask for huge pages");
+                  "round up to a size that filters of `tamis bank` share: up to a quarter more");
+  command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not use huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
-  command.AddFlag("--allow-empty", options->allow_empty,
-                  "save a filter also where there is no key");
+  command.AddFlag("--allow-empty", options->allow_empty, "save a filter even if there is no key");
   command.AddFlag("--overfull", options->overfull,
-                  "save a filter also where it errs more than ten times as often as asked");
+                  "save a filter even if its rate is more than ten times the requested one");
   command.AddFlag("--oversized", options->oversized,
-                  "make a filter also of more than 256 bits a key, or four times the best kind");
+                  "make a filter even of over 256 bits a key, or four times the best kind");
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);
   options->input.AddTo(command);

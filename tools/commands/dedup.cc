@@ -43,35 +43,34 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kDedupFooter[] =
-    "Writes each line that did not come before, as it is and in the order of the input. What came\n"
-    "before is known by a filter, in less memory than the lines take: a line that is new is taken\n"
-    "for one of them, and lost, at the filter's false-positive rate. Lines that come again are\n"
-    "never written, so long as they are remembered. A summary tells how many lines are expected\n"
-    "to be lost: the sum of p / (1 - p) over the lines written, p being the rate at that time.\n"
+    "Writes each line that did not come before, unchanged and in the order of the input. A filter\n"
+    "remembers the lines, in less memory than the lines take. At its false-positive rate it takes\n"
+    "a new line for an old one, and the line is lost. Lines that come again are never written, as\n"
+    "long as the filter remembers them. A summary reports how many lines are expected to be lost:\n"
+    "the sum of p / (1 - p) over the lines written, where p is the rate at that time.\n"
     "\n"
-    "The filter is made for --capacity different lines: the number of lines of regular files,\n"
-    "which are counted first, unless it is given. For a pipe, or with --filter, it grows instead\n"
-    "(--scalable). The default kind, split-block, has 64.7 bits a line at 1e-6, and a line costs "
-    "one\n"
-    "cache miss. bloom (--kind) has 28.8, and a line costs up to 20: less than half of the "
-    "memory,\n"
-    "and five times the time where the filter is larger than the caches.\n"
+    "The filter is made for --capacity different lines. Without --capacity, the lines of regular\n"
+    "files are counted first. For a pipe, or with --filter, the filter grows instead\n"
+    "(--scalable). The default kind, split-block, takes 64.7 bits a line at 1e-6, and one cache\n"
+    "miss a line. --kind bloom takes 28.8 bits and up to 20 cache misses: less than half of the\n"
+    "memory, and five times the time if the filter is larger than the caches.\n"
     "\n"
-    "--exact loses no line: each different line is written exactly once. It reads files twice,\n"
-    "so it refuses pipes, and also --filter and --window. Beside the filter it takes memory for\n"
-    "each different line that comes again: the bytes of its key and about 60 more.\n"
+    "--exact loses no line: each different line is written exactly once. It reads files twice, so\n"
+    "it does not take pipes, --filter or --window. Besides the filter it takes memory for each\n"
+    "different line that comes again: the bytes of its key and about 60 more.\n"
     "\n"
-    "--filter is saved, whole, after all lines are written, also if a signal ends the input. It\n"
-    "stays as it was where that fails. The options of how a filter is made count for a new one.\n"
+    "The file of --filter is replaced as a whole after all lines are written, also if a signal\n"
+    "ends the input. It stays unchanged if that fails. Options for the kind and size of the\n"
+    "filter apply only to a new file.\n"
     "\n"
-    "Other types of keys are compared in place of lines: --csv --column id writes the first\n"
-    "record of each id.\n"
+    "With other types of keys, these are compared instead of lines: --csv --column id writes the\n"
+    "first record of each id.\n"
     "\n";
 
 constexpr char kDedupExamples[] =
     "Examples:\n"
     "  tamis dedup urls.txt > unique.txt\n"
-    "  tamis dedup --filter seen.tamis today.txt > new.txt    # new since the first time\n"
+    "  tamis dedup --filter seen.tamis today.txt > new.txt    # new lines since the first run\n"
     "  tail -f events.log | tamis dedup --window 10M          # the last ten million, or more\n"
     "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --kind bloom 171\n"
     "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
@@ -174,10 +173,11 @@ void Check(const DedupOptions& options) {
   }
   if (options.window == 0) return;
   if (!options.secret.path.empty())
-    refuse("what --window keeps has no keyed hash: leave out --secret");
-  if (!options.filter.empty()) refuse("what --window keeps is not saved: leave out --filter");
+    refuse("--window makes a filter without a keyed hash: leave out --secret");
+  if (!options.filter.empty())
+    refuse("--window makes a filter that is not saved: leave out --filter");
   if (options.scalable || options.made.capacity != 0 || options.made.bytes != 0) {
-    refuse("--window has its size: leave out --scalable, --capacity and --bytes");
+    refuse("--window determines the size: leave out --scalable, --capacity and --bytes");
   }
 }
 
@@ -215,7 +215,7 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
   if (!exists) {
     if (secret) {
       throw Error(ErrorCode::kInvalidArgument,
-                  "--secret is of a filter that is there: `tamis build --allow-empty` makes one");
+                  "--secret needs an existing filter: `tamis build --allow-empty` makes one");
     }
     return MakeFilterFor(options, total_bytes);
   }
@@ -318,7 +318,7 @@ int RunExact(const DedupOptions& options, const Engine& engine,
              std::optional<uint64_t> total_bytes) {
   if (!total_bytes) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--exact reads its input twice, and a pipe can be read once: give files");
+                "--exact reads its input twice, and a pipe can be read only once: give files");
   }
   const UnchangedInputs inputs(options.input.paths);
   ExactCounts counts;
@@ -410,8 +410,7 @@ int Run(DedupOptions options) {
   if (!options.json && !options.run.quiet) SaySummary(*seen, counts);
   EndIfStopped();
   if (!filter || !IsOverfull(**filter, 0)) return kDone;
-  Say("most of the lines left out may be new: use a filter for as many lines, such as one that "
-      "dedup makes itself");
+  Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
   return kFailure;
 }
 
@@ -422,7 +421,8 @@ Command AddDedup(const CommandLine& program) {
       program.AddCommand("dedup", "Write the first of equal lines; 1 new line in 10^6 is lost.");
   auto options = std::make_shared<DedupOptions>();
   command.Footer(std::string(kDedupFooter) + kKeyTypesHelp + "\n" + kDedupExamples);
-  command.Add("--filter", options->filter, "go on with the filter in this file, and save it there")
+  command
+      .Add("--filter", options->filter, "continue with the filter in this file, and save it there")
       .NotEmpty()
       .Type("FILE");
   command
@@ -435,14 +435,15 @@ Command AddDedup(const CommandLine& program) {
       .Type("P");
   command
       .Add("--bytes", options->made.bytes, ParseBytes,
-           "size, such as 200M, in place of --capacity; of one that grows the limit")
+           "size, such as 200M, instead of --capacity; the limit of a filter that grows")
       .Type("SIZE");
   command
       .Add("--window", options->window, ParsePositiveCount,
-           "know the last N lines or more, and forget older ones")
+           "remember the last N lines or more, and forget older ones")
       .Type("N");
-  command.AddFlag("--exact", options->exact, "lose no line: read files twice, and keep repeats");
-  command.AddFlag("--scalable", options->scalable, "let the filter grow: --capacity is its first");
+  command.AddFlag("--exact", options->exact,
+                  "lose no line: read files twice, and remember repeated keys");
+  command.AddFlag("--scalable", options->scalable, "let the filter grow, starting with --capacity");
   AddKindAndType(
       command, options->kind, [](const FilterKindInfo& kind) { return kind.is_plain(); },
       "kind of filter");

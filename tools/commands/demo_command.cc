@@ -37,13 +37,12 @@ constexpr double kMemoryShare = 0.6;
 constexpr uint64_t kChecked = 10'000'000;  // numbers that are in, and not in, besides queries
 
 constexpr char kDemoFooter[] =
-    "The numbers are made by a bijection on [10^10, 10^11), so that the truth about each is known\n"
-    "without a list of them: the filter is all that is in memory.\n"
+    "A bijection on [10^10, 10^11) makes the numbers, so that it is known without a list which\n"
+    "numbers are in the set: only the filter is in memory.\n"
     "\n"
-    "Beside the queries, 10 million known numbers are asked to find false negatives, of which "
-    "there\n"
-    "must be none (exit status 3), and 10 million others to measure the false-positive rate, for\n"
-    "which half of the queries would be too few.\n"
+    "Besides the queries, 10 million known numbers are queried to find false negatives, which\n"
+    "must not occur (exit status 3), and 10 million other numbers to measure the false-positive\n"
+    "rate, for which half of the queries would be too few.\n"
     "\n"
     "Examples:\n"
     "  tamis demo phones\n"
@@ -64,7 +63,7 @@ uint64_t DefaultNumbers(const DemoOptions& options) {
   const uint64_t numbers = NumbersThatFit(kDefaultNumbers, options.fpr, share);
   if (numbers == 0) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the memory of this machine is not known; give --numbers");
+                "the memory of this machine is unknown; give --numbers");
   }
   if (numbers < kDefaultNumbers) {
     Say("60% of this machine's memory, " + BytesText(static_cast<double>(share)) + ", holds " +
@@ -228,14 +227,14 @@ Command AddDemoPhones(const CommandLine& program) {
   demo.RequireCommand();
   demo.Footer("Examples:\n  tamis demo phones\n  tamis demo phones --help\n");
   const CommandLine command = demo.AddCommand(
-      "phones", "Build a filter of 11-digit phone numbers, ask it for more, report.");
+      "phones", "Build a filter of 11-digit phone numbers, query it, and report times.");
   auto options = std::make_shared<DemoOptions>();
   command.Footer(kDemoFooter);
   command
       .Add("--numbers", options->numbers, ParsePositiveCount,
            "numbers in the set (default: 5e9, or what 60% of memory holds)")
       .Type("N");
-  command.Add("--queries", options->queries, ParseCount, "numbers to ask for (default: 100,000)")
+  command.Add("--queries", options->queries, ParseCount, "numbers to query (default: 100,000)")
       .Type("Q");
   command.Add("-p,--fpr", options->fpr, ParseFpr, "false-positive rate (default: 0.01)").Type("P");
   command.Add("--save", options->save, "save the filter").Type("FILE");

@@ -32,11 +32,11 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kEraseFooter[] =
-    "Only keys that were inserted may be erased. A filter finds some other keys too, at its\n"
-    "false-positive rate, and erasing one of these takes out a key that was inserted. So nothing "
-    "is\n"
-    "erased unless every key is found; --missing-ok erases those that are found. A key that was\n"
-    "inserted several times is erased once for each line; the list may not have it more often.\n"
+    "Erase only keys that were inserted. A filter finds some other keys, too, at its\n"
+    "false-positive rate, and erasing such a key erases a key that was inserted. So nothing is\n"
+    "erased unless every key is found. --missing-ok erases the keys that are found. A key that\n"
+    "was inserted several times is erased once for each line. The list must not contain it more\n"
+    "often.\n"
     "\n";
 
 constexpr char kEraseExamples[] =
@@ -62,8 +62,8 @@ void RequireAllIn(const ErasableFilter& filter, std::span<const uint64_t> hashes
   filter.RequireAllIn(Hashes{hashes});
 } catch (const Error& error) {
   throw Error(error.code(), name + ": " + error.what() +
-                                ". Erase each key once, as `sort -u` gives them; --missing-ok "
-                                "erases those that are found");
+                                ". Erase each key once, for example after `sort -u`; --missing-ok "
+                                "erases the keys that are found");
 }
 
 int Run(EraseOptions options) {
@@ -119,9 +119,9 @@ int Run(EraseOptions options) {
   if (absent > 0 && !options.missing_ok) {
     throw Error(ErrorCode::kInvalidArgument,
                 options.filter + ": " + WithCommas(absent) + " of " + Counted(keys, "key") +
-                    " are not in it, the first of which is key " + WithCommas(first_absent) +
-                    ", so nothing was erased. Keys that were never inserted can take out others; "
-                    "--missing-ok erases those that are found");
+                    " are not in it, the first of them is key " + WithCommas(first_absent) +
+                    ", so nothing was erased. Erasing keys that were never inserted can erase "
+                    "others; --missing-ok erases the keys that are found");
   }
   if (!options.missing_ok) RequireAllIn(*erasable, hashes, options.filter);
   const uint64_t erased = engine.Erase(*erasable, Hashes{hashes});
@@ -153,7 +153,7 @@ int Run(EraseOptions options) {
 
 Command AddErase(const CommandLine& program) {
   const CommandLine command =
-      program.AddCommand("erase", "Take keys out of a filter that allows it.");
+      program.AddCommand("erase", "Erase keys from a filter whose kind allows it.");
   auto options = std::make_shared<EraseOptions>();
   command.Footer(std::string(kEraseFooter) + kKeyTypesHelp + "\n" + kEraseExamples);
   command.Add("FILTER", options->filter, "file saved by `tamis build`").Required();
@@ -162,7 +162,7 @@ Command AddErase(const CommandLine& program) {
   options->secret.AddTo(command);
   command.Add("-o,--output", options->output, "file to save to (default: FILTER)").Type("FILE");
   command.AddFlag("--missing-ok", options->missing_ok,
-                  "erase the keys that are found, though others are not");
+                  "erase the keys that are found, even if others are not");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);

@@ -32,7 +32,7 @@ std::string ForeignInfoText(const nlohmann::ordered_json& json) {
          Row("estimated count",
              estimate < 1e18
                  ? Counted(static_cast<uint64_t>(std::llround(estimate)), "distinct key")
-                 : "past all measure: every bit is set") +
+                 : "unknown: every bit is set") +
          Row("expected FPR", PercentText(json["expected_fpr"].get<double>()) + " at this fill");
 }
 

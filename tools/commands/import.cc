@@ -27,11 +27,9 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kImportFooter[] =
-    "Saves what another library wrote as a file that says which format it has and of what its "
-    "keys\n"
-    "are, with a checksum: `tamis query`, `info` and `verify` take it without being told, and "
-    "`tamis\n"
-    "export` gives back the same bytes. Of several files the union is saved, if the format has "
+    "Saves a filter that another library wrote, together with its format, the type of its keys\n"
+    "and a checksum. `tamis query`, `info` and `verify` then need no further options, and `tamis\n"
+    "export` writes the original bytes. For several files, saves their union, if the format has\n"
     "one.\n"
     "\n";
 
@@ -39,14 +37,14 @@ constexpr char kImportFooter[] =
 constexpr char kRedis[] = "redis";
 
 constexpr char kImportRedis[] =
-    "  redis                  in place of a FILE the key of a RedisBloom filter on a Redis server "
-    "or\n"
-    "                         cluster: redisbloom or redisbloom-cf, whichever it is\n"
+    "  redis                  a RedisBloom filter on a Redis server or cluster, instead of FILE:\n"
+    "                         --key is its key, and its format redisbloom or redisbloom-cf\n"
     "\n"
-    "From a server a filter comes by BF.SCANDUMP or CF.SCANDUMP, command after command. Keys that\n"
-    "others insert into a Bloom filter meanwhile are in, or not; a cuckoo filter is read at least\n"
-    "twice, and fails if it never stays the same. The password comes from the environment\n"
-    "(TAMIS_REDIS_PASSWORD, or the URL in TAMIS_REDIS_URL) or from --password-file.\n"
+    "A filter on a server is read with several BF.SCANDUMP or CF.SCANDUMP commands. Keys that\n"
+    "other clients insert into a Bloom filter during this time may be in the result or not. A\n"
+    "cuckoo filter is read at least twice, and the import fails if the filter keeps changing. The\n"
+    "password comes from the environment (TAMIS_REDIS_PASSWORD, or the URL in TAMIS_REDIS_URL) or\n"
+    "from --password-file.\n"
     "\n";
 
 constexpr char kImportExamples[] =
@@ -54,10 +52,10 @@ constexpr char kImportExamples[] =
     "  tamis import --from guava:utf8 -o blocked.tamis blocked.guava\n"
     "  tamis import --from redis --url redis://cache-1:6379 --key users -o users.tamis\n"
     "  tamis query blocked.tamis names.txt\n"
-    "  tamis query blocked.guava --format guava:utf8 names.txt    without a file of its own\n";
+    "  tamis query blocked.guava --format guava:utf8 names.txt    # without an import\n";
 
 constexpr char kExportFooter[] =
-    "Writes the bytes that the other library reads: those that were imported.\n"
+    "Writes the bytes that were imported, for the other library.\n"
     "\n"
     "Examples:\n"
     "  tamis export --to guava:utf8 -o blocked.guava blocked.tamis\n";
@@ -101,14 +99,14 @@ struct ImportOptions {
 void CheckSource(const ImportOptions& options) {
   const auto refuse = [](const char* why) { throw Error(ErrorCode::kInvalidArgument, why); };
   if (options.format == kRedis) {
-    if (!options.files.empty()) refuse("--from redis: reads a server, and takes no FILE");
+    if (!options.files.empty()) refuse("--from redis reads a server: leave out FILE");
     if (options.live.key.empty()) refuse("--from redis: give --key, the key of the filter");
     return;
   }
   if (options.live.given()) {
-    refuse("--url, --key and the options with them are for --from redis");
+    refuse("--url, --key and the options for servers need --from redis");
   }
-  if (options.files.empty()) refuse("FILE is required: give what the other library wrote");
+  if (options.files.empty()) refuse("FILE is required: give the file that the other library wrote");
 }
 
 ForeignFilter ReadFiles(const ImportOptions& options) {
@@ -135,7 +133,7 @@ ForeignFilter ReadServer(const ImportOptions& options) {
   }();
   if (live.grew && !options.quiet) {
     Say(Printable(options.live.key) +
-        ": keys were inserted meanwhile; those from before are in, and of the new ones any");
+        ": keys were inserted during the import; earlier keys are in, and new ones may be in");
   }
   return std::move(live.filter);
 }
@@ -159,7 +157,7 @@ int RunExport(const ImportOptions& options) {
   if (options.format != filter.format().name) {
     throw Error(ErrorCode::kInvalidArgument,
                 options.files.front() + " is a filter of " + filter.format().name +
-                    ", which has no other form: give --to " + filter.format().name);
+                    ", and can be exported only in this format: give --to " + filter.format().name);
   }
   {
     const Notice notice("saving " + options.output + " ...", options.quiet);
@@ -174,7 +172,7 @@ int RunExport(const ImportOptions& options) {
 
 Command AddImport(const CommandLine& program) {
   const CommandLine command =
-      program.AddCommand("import", "Save a filter of another library with what it is.");
+      program.AddCommand("import", "Save a filter of another library together with its format.");
   auto options = std::make_shared<ImportOptions>();
   command.Footer(kImportFooter + FormatsHelp() + kImportRedis + kImportExamples);
   command.Add("--from", options->format, "format of the files, or redis (required): see below")
@@ -182,13 +180,14 @@ Command AddImport(const CommandLine& program) {
       .Type("NAME");
   options->AddTo(command);
   options->live.AddTo(command);
-  command.Add("FILE", options->files, "as the other library wrote it (required, but for redis)");
+  command.Add("FILE", options->files,
+              "file that the other library wrote (required, except for redis)");
   return {command, [options] { return RunImport(*options); }};
 }
 
 Command AddExport(const CommandLine& program) {
   const CommandLine command =
-      program.AddCommand("export", "Write an imported filter as its own library reads it.");
+      program.AddCommand("export", "Write an imported filter as its library reads it.");
   auto options = std::make_shared<ImportOptions>();
   command.Footer(kExportFooter);
   command.Add("--to", options->format, "format to write (required)").Required().Type("NAME");

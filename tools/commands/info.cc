@@ -34,10 +34,9 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kInfoFooter[] =
-    "The count and the present rate are estimated from the bits, all of which are read for that;\n"
-    "--header leaves them out and answers at once. Those of a filter with a keyed hash, the "
-    "secret\n"
-    "of which is not in its file, need --secret.\n"
+    "The count and the current rate are estimated from the bits, all of which are read. --header\n"
+    "leaves these numbers out, and answers at once. They need --secret if the hash is keyed and\n"
+    "its secret is not in the file.\n"
     "\n"
     "Examples:\n"
     "  tamis info seen.tamis\n"
@@ -134,8 +133,9 @@ FilterKind KindNamed(const std::string& name) {
 
 std::string LayerRows(const nlohmann::ordered_json& json) {
   std::string text = Row("layer kind", json["layer_kind"].get<std::string>());
-  text += Row("growth", Format("%g times the keys a layer, which takes %g of the error left",
-                               json["growth"].get<double>(), 1 - json["tightening"].get<double>()));
+  text += Row("growth",
+              Format("each layer has %g times the keys of the last, and %g of the remaining rate",
+                     json["growth"].get<double>(), 1 - json["tightening"].get<double>()));
   const auto max_bytes = json["max_bytes"].get<uint64_t>();
   text += Row("limit", max_bytes == 0 ? "none" : WithCommas(max_bytes) + " bytes");
   size_t number = 0;
@@ -179,14 +179,14 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
   text += Row("capacity", keys("capacity") + rate +
                               Format(", %.2f bits per key", json["bits_per_key"].get<double>()));
   text += Row("inserted", keys("inserted") + (info.is_static ? ", each once"
-                                              : erases ? ", duplicates included, less those erased"
+                                              : erases ? ", duplicates included, minus those erased"
                                                        : ", duplicates included"));
   if (!json.contains("expected_fpr")) return text;
   const double estimate = json["estimated_count"].get<double>();
   text += Row("estimated count", estimate < 1e18
                                      ? Counted(static_cast<uint64_t>(std::llround(estimate)),
                                                erases ? "key" : "distinct key")
-                                     : "past all measure: every bit is set");
+                                     : "unknown: every bit is set");
   text += Row("expected FPR", PercentText(json["expected_fpr"].get<double>()) + " at this fill");
   return text;
 }
@@ -258,12 +258,12 @@ int RunVerify(const VerifyOptions& options) {
 
 Command AddInfo(const CommandLine& program) {
   const CommandLine command =
-      program.AddCommand("info", "Say what a filter file holds, and how full it is.");
+      program.AddCommand("info", "Describe filter files, and how full the filters are.");
   auto options = std::make_shared<InfoOptions>();
   command.Footer(kInfoFooter);
   command.Add("FILE", options->files, "filter files").Required();
   options->secret.AddTo(command);
-  command.AddFlag("--header", options->header, "only what the header says");
+  command.AddFlag("--header", options->header, "only the contents of the header");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return RunInfo(*options); }};
 }
@@ -274,7 +274,7 @@ Command AddVerify(const CommandLine& program) {
   auto options = std::make_shared<VerifyOptions>();
   command.Footer(kVerifyFooter);
   command.Add("FILE", options->files, "filter files").Required();
-  command.AddFlag("-q,--quiet", options->quiet, "say nothing of files that are whole");
+  command.AddFlag("-q,--quiet", options->quiet, "print nothing about files that are whole");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return RunVerify(*options); }};
 }

@@ -19,7 +19,7 @@ void LiveFilterOptions::AddTo(const CommandLine& command) {
   server.AddTo(command, kGroup);
   command
       .Add("--max-bytes", max_bytes, ParseBytes,
-           "what the filter may have at most, such as 16G (default: 4G)")
+           "largest size of the filter, such as 16G (default: 4G)")
       .Group(kGroup)
       .Type("SIZE");
 }
@@ -33,8 +33,8 @@ LiveFilter ReadLiveFilter([[maybe_unused]] const LiveFilterOptions& options) {
   return {ForeignFilter::FromBytes(dump.bytes, dump.format), dump.grew};
 #else
   throw Error(ErrorCode::kUnsupported,
-              "--from redis: this tamis was built without hiredis, and knows no servers; it reads "
-              "the chunks of BF.SCANDUMP from a FILE with --from redisbloom");
+              "--from redis: this tamis was built without hiredis, so it cannot read servers; "
+              "--from redisbloom reads the chunks of BF.SCANDUMP from a FILE");
 #endif
 }
 

@@ -31,12 +31,10 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kMergeFooter[] =
-    "The filters must agree in kind, size, hash and seed or secret: build them with the same\n"
-    "--capacity (that of all keys together), --fpr, --hash and --seed. The result is, bit for "
-    "bit,\n"
-    "the filter that would have been built from all keys at once. A secret is in its file if it "
-    "is\n"
-    "in that of the first.\n"
+    "The filters must have the same kind, size, hash, and seed or secret: build them with the\n"
+    "same --capacity (for all keys together), --fpr, --hash and --seed. The result is, bit for\n"
+    "bit, the filter that would have been built from all keys at once. Its file contains the\n"
+    "secret if the first file does.\n"
     "\n"
     "Examples:\n"
     "  for day in mon tue wed; do tamis build --capacity 3e9 -o $day.tamis $day.txt; done\n"
@@ -114,14 +112,15 @@ int Run(MergeOptions options) {
     const AnyFilter other = Map(options.files[i], {.verify = Verify::kFull, .secret = secret});
     const KeyTypes types = other->key_types();
     const bool differ = types != first_types && types.bits() != 0 && first_types.bits() != 0;
-    if (differ && other_types.empty()) other_types = options.files[i] + " " + KeyTypesText(types);
+    if (differ && other_types.empty()) {
+      other_types = options.files[i] + " are " + KeyTypesText(types);
+    }
     Merge(*filter, *other);
     progress.Advance(filter->bytes());
   }
   if (!other_types.empty()) {
     Say("warning: the keys of " + options.files.front() + " are " + KeyTypesText(first_types) +
-        ", those of " + other_types + ", and those of the result " +
-        KeyTypesText(filter->key_types()) + ": it refuses none of them");
+        ", and the keys of " + other_types + ": the result accepts keys of all these types");
   }
   SaveFilter(*filter, options.output, options.quiet, options.save);
 

@@ -33,13 +33,11 @@ using parquet::AddedFilter;
 using Outcome = AddedFilter::Outcome;
 
 constexpr char kParquetAddFooter[] =
-    "The new file has the bytes of the old one, filters behind its data, and a footer that names\n"
-    "them; the old file stays. A filter is sized to the distinct keys of its row group, a power "
-    "of\n"
-    "two from 32 B to 128 MiB. It is left out where it cannot pay: where a row group has few "
-    "values,\n"
-    "all of them in a dictionary that is no larger than the filter, or is itself no larger. The\n"
-    "new file is read again before it gets its name.\n"
+    "The new file has the bytes of the old one, then the filters, and a footer that names them.\n"
+    "The old file stays. The size of a filter follows from the distinct keys of its row group: a\n"
+    "power of two from 32 B to 128 MiB. A filter is left out if it cannot pay: if its row group\n"
+    "has few distinct values, or if the values of the row group, or a dictionary with all of\n"
+    "them, are no larger than the filter. The new file is read again before it gets its name.\n"
     "\n"
     "Examples:\n"
     "  tamis parquet add --column id old.parquet -o new.parquet\n"
@@ -137,7 +135,7 @@ void SayColumn(const std::string& column, const std::vector<AddedFilter>& chunks
 int Run(AddOptions options) {
   if (options.output.empty() || options.output == "-") {
     throw Error(ErrorCode::kInvalidArgument,
-                "a Parquet file is written under a name, and not to standard output");
+                "give the name of a file: a Parquet file cannot be written to standard output");
   }
   CheckNotAnInput(options.output, {options.input});
   if (options.json) {
@@ -189,7 +187,7 @@ int Run(AddOptions options) {
 
 Command AddParquetAdd(const CommandLine& parquet) {
   const CommandLine command =
-      parquet.AddCommand("add", "Write a file anew, with Bloom filters for some of its columns.");
+      parquet.AddCommand("add", "Copy a file, and add Bloom filters for some of its columns.");
   auto options = std::make_shared<AddOptions>();
   command.Footer(kParquetAddFooter);
   command.Add("FILE", options->input, "a Parquet file").Required();
@@ -199,11 +197,11 @@ Command AddParquetAdd(const CommandLine& parquet) {
       .Type("C[,D]");
   command.Add("--fpr", options->fpr, ParseFpr, "the highest false-positive rate: 0.01, 1%")
       .Type("P");
-  command.AddFlag("--force", options->force, "also where a filter cannot pay");
+  command.AddFlag("--force", options->force, "add filters even where they cannot pay");
   command.AddFlag("--replace", options->replace,
-                  "make filters anew that the file has; else these stay");
+                  "replace filters that the file has (default: keep them)");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
-  command.AddFlag("-q,--quiet", options->quiet, "say nothing of what was done");
+  command.AddFlag("-q,--quiet", options->quiet, "no progress bar and no summary");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return Run(*options); }};
 }

@@ -29,8 +29,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kParquetInfoFooter[] =
     "Reads the footers and the filters, and no data. Distinct keys and rates of false hits are\n"
-    "estimated from the bits that are set. A right-sized filter is a power of two of bytes, which\n"
-    "all readers take, with a rate of --fpr for so many keys.\n"
+    "estimated from the bits that are set. The size of a right-sized filter is a power of two,\n"
+    "which all readers accept, and its rate is --fpr for the estimated number of keys.\n"
     "\n"
     "Examples:\n"
     "  tamis parquet info events.parquet\n"
@@ -138,13 +138,14 @@ int Run(const ParquetInfoOptions& options) {
 
 Command AddParquetInfo(const CommandLine& parquet) {
   const CommandLine command =
-      parquet.AddCommand("info", "Say what the Bloom filters of files are, and are worth.");
+      parquet.AddCommand("info", "Describe the Bloom filters of files, and what they are worth.");
   auto options = std::make_shared<ParquetInfoOptions>();
   command.Footer(kParquetInfoFooter);
   command.Add("FILE", options->files, "Parquet files").Required();
-  command.Add("--fpr", options->fpr, ParseFpr, "of right-sized filters: 0.01 or 1% (default: 1%)")
+  command
+      .Add("--fpr", options->fpr, ParseFpr, "rate of right-sized filters: 0.01 or 1% (default: 1%)")
       .Type("P");
-  command.AddFlag("--totals", options->totals, "of each column, without its row groups");
+  command.AddFlag("--totals", options->totals, "only totals of each column, without row groups");
   command.AddFlag("--json", options->json, "write JSON");
   return {command, [options] { return Run(*options); }};
 }

@@ -29,23 +29,22 @@ using namespace parquet;  // of the library
 using Json = nlohmann::ordered_json;
 
 constexpr char kParquetPruneFooter[] =
-    "Writes the paths of the files that may hold a key: all that hold one, and of the others "
-    "those\n"
-    "that neither the smallest and largest values nor the Bloom filters rule out. What cannot be\n"
-    "read or understood is kept, and counted. Of folders, all files below that end in .parquet or\n"
-    ".parq are asked, also through links, but for hidden ones. Footers and filters are read, and\n"
-    "no data.\n"
+    "Writes the paths of the files that may hold a key: all files that hold one, and those that\n"
+    "neither the smallest and largest values nor the Bloom filters rule out. Files and row groups\n"
+    "that cannot be read or understood are kept, and counted. A folder stands for all files below\n"
+    "it that end in .parquet or .parq, also through links, except hidden files. Only footers and\n"
+    "filters are read, no data.\n"
     "\n"
-    "Keys are read as the column has them: 42, 1.5, 12.30 (decimal), 2026-01-31, 12:30:00.5,\n"
-    "2026-01-31 12:30:00.123 or ...T12:30Z (UTC where nothing is said), UUIDs, strings as they\n"
-    "are; integers for dates and times count in the column's unit. Keys that are no values of the\n"
-    "type are not asked: they are counted, and the first ten named.\n"
-    "With --parquet the list is a column of another Parquet file, whose values are asked by what\n"
-    "they stand for, in columns of any type; its nulls are no keys.\n"
+    "Keys are written in the form of the column: 42, 1.5, 12.30 (decimal), 2026-01-31,\n"
+    "12:30:00.5, 2026-01-31 12:30:00.123 or ...T12:30Z (UTC by default), UUIDs, strings as they\n"
+    "are. Integers for dates and times count in the unit of the column. Keys that are not values\n"
+    "of the type are not queried. They are counted, and the first ten are named.\n"
+    "With --parquet the list is a column of another Parquet file. Its values are compared by\n"
+    "their meaning, with columns of any type. Nulls are not keys.\n"
     "\n"
     "--row-groups writes CSV: path, row group, rows, hits (keys that it may hold). --pairs writes\n"
     "path, row group, key, for each key that a row group may hold. In doubt the last fields are\n"
-    "empty: it may be any row group, or any key.\n"
+    "empty: any row group, or any key, is possible.\n"
     "\n"
     "Examples:\n"
     "  tamis parquet prune --column user_id --keys users.txt lake/ | xargs -d '\\n' ls -l\n"
@@ -173,8 +172,7 @@ Json FileJson(const FileAnswer& file, const KeyList& keys, bool pairs) {
 // Returns the sentence that is printed before the files are queried.
 std::string PredictionText(const Prediction& prediction) {
   if (prediction.filters == 0) {
-    return "a sample of the files has no filter that need be asked: smallest and largest values "
-           "decide there";
+    return "a sample of the files has no filter to query: smallest and largest values decide there";
   }
   const std::string keys = CountText(prediction.keys);
   const std::string product =
@@ -182,8 +180,8 @@ std::string PredictionText(const Prediction& prediction) {
       NumberText(std::stod(Format("%.3g", prediction.false_hits))) + " false hits per row group: ";
   if (prediction.ruled_out < 0.05) {
     return product +
-           "filters cannot rule out whole row groups for so many keys at that rate; "
-           "--pairs tells which keys each may hold";
+           "filters at this rate cannot rule out whole row groups for this number of keys; --pairs "
+           "shows which keys each may hold";
   }
   return product + "filters rule out about " + ShortPercentText(prediction.ruled_out) +
          " of the row groups that hold no key";
@@ -192,10 +190,11 @@ std::string PredictionText(const Prediction& prediction) {
 void SayMisfits(const ParquetPruner& pruner) {
   for (const AskedType& type : pruner.types()) {
     if (type.keys == nullptr || type.keys->misfits() == 0) continue;
-    std::string text =
-        Counted(type.keys->misfits(), "key") + " of " + WithCommas(pruner.keys().size()) +
-        " cannot be read as " + TypeText(type.column) +
-        (type.keys->misfits() == 1 ? ", and was not asked there:" : ", and were not asked there:");
+    std::string text = Counted(type.keys->misfits(), "key") + " of " +
+                       WithCommas(pruner.keys().size()) + " cannot be read as " +
+                       TypeText(type.column) +
+                       (type.keys->misfits() == 1 ? ", and was not queried there:"
+                                                  : ", and were not queried there:");
     for (const uint32_t key : type.keys->first_misfits()) {
       text += " " + Quoted(pruner.keys().TextOf(key));
     }
@@ -214,7 +213,7 @@ std::string Summary(const Totals& totals) {
                      BytesText(static_cast<double>(totals.spared_file_bytes)) + " of " +
                      BytesText(static_cast<double>(totals.bytes)) + " by whole files";
   if (totals.doubtful_files + totals.doubtful_groups > 0) {
-    text += "; in doubt, and so kept: " + Counted(totals.doubtful_files, "file") + " and " +
+    text += "; kept in doubt: " + Counted(totals.doubtful_files, "file") + " and " +
             Counted(totals.doubtful_groups, "row group") + ", the first: " + totals.first_doubt;
   }
   return text;
@@ -326,8 +325,11 @@ Command AddParquetPrune(const CommandLine& parquet) {
       parquet.AddCommand("prune", "Find the files and row groups that may hold keys of a list.");
   auto options = std::make_shared<PruneOptions>();
   command.Footer(kParquetPruneFooter);
-  command.Add("FILE-or-DIR", options->paths, "Parquet files, and folders with such").Required();
-  command.Add("--column", options->column, "its path, with dots: id, or address.city of a struct")
+  command.Add("FILE-or-DIR", options->paths, "Parquet files, or folders with Parquet files")
+      .Required();
+  command
+      .Add("--column", options->column,
+           "path of the column, with dots: id, or address.city of a struct")
       .Type("C")
       .Required()
       .NotEmpty();
@@ -342,8 +344,8 @@ Command AddParquetPrune(const CommandLine& parquet) {
   groups.Excludes(pairs).Excludes(json);
   null.Excludes(groups).Excludes(pairs).Excludes(json);
   const Option no_bounds =
-      command.AddFlag("--no-bounds", options->no_bounds, "ask the Bloom filters alone");
-  command.AddFlag("--no-filters", options->no_filters, "ask smallest and largest values alone")
+      command.AddFlag("--no-bounds", options->no_bounds, "use only the Bloom filters");
+  command.AddFlag("--no-filters", options->no_filters, "use only smallest and largest values")
       .Excludes(no_bounds);
   options->run.AddTo(command);
   return {command, [options] { return Run(*options); }};

@@ -20,8 +20,8 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kPlanFooter[] =
-    "Sizes and rates are those that the filters will have. Times are known once\n"
-    "`tamis backends --calibrate` has measured this machine.\n"
+    "Sizes and rates are those of the actual filters. Times are known once `tamis backends\n"
+    "--calibrate` has measured this machine.\n"
     "\n"
     "Examples:\n"
     "  tamis plan --n 5e9 --fpr 0.01\n"
@@ -103,7 +103,7 @@ class Table {
 std::string TimesText(const FilterPlan& plan) {
   constexpr char kCalibrate[] = "`tamis backends --calibrate` measures this machine";
   if (plan.calibration.empty())
-    return std::string("No times of lookups are known: ") + kCalibrate + ".";
+    return std::string("The times of lookups are unknown: ") + kCalibrate + ".";
   std::string way;
   bool at_least = false, unknown = false;
   for (const PlanCandidate& filter : plan.filters) {
@@ -149,7 +149,7 @@ std::string Text(const FilterPlan& plan) {
   text += table.text();
   text += "\n" + Wrapped("  " + plan.advice, 2, kWidth) + "\n";
   text += Wrapped(
-      "  lines: cache lines that a lookup touches, half of the keys being in. " + TimesText(plan),
+      "  lines: cache lines that a lookup touches, if half of the keys are in. " + TimesText(plan),
       2, kWidth);
   if (plan.needs.max_bytes != 0) {
     text += Wrapped("  memory: " + BytesText(static_cast<double>(plan.needs.max_bytes)) +
@@ -173,21 +173,21 @@ int Run(const PlanOptions& options) {
 
 Command AddPlan(const CommandLine& program) {
   const CommandLine command = program.AddCommand(
-      "plan", "Compare filters, and exact structures, for a job, and say which to take.");
+      "plan", "Compare filters and exact structures for a job, and recommend one.");
   auto options = std::make_shared<PlanOptions>();
   PlanNeeds& needs = options->needs;
   command.Footer(kPlanFooter);
   command.Add("-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
       .Required()
       .Type("N");
-  command.Add("-p,--fpr", options->fpr, ParseFpr, "false-positive rate asked for (default: 0.01)")
+  command.Add("-p,--fpr", options->fpr, ParseFpr, "largest false-positive rate (default: 0.01)")
       .Type("P");
   for (const AbilityInfo& info : kAbilities) {
     command.AddFlag(std::string("--") + info.name, needs.must.*info.ability, info.description)
-        .Group("What it must do");
+        .Group("Requirements");
   }
   command.AddFlag("--static", needs.is_static, "the set never changes: the smallest filter for it")
-      .Group("What it must do");
+      .Group("Requirements");
   const Option range =
       command.Add("--range", needs.range, ParseRange, "the keys are integers from LO to HI");
   range.Type("LO:HI");
@@ -196,17 +196,17 @@ Command AddPlan(const CommandLine& program) {
   digits.Type("D").Excludes(range);
   command
       .Add("--key-bytes", needs.key_bytes, ParsePositiveCount,
-           "mean bytes of a key, for the size of what is exact (default: 8)")
+           "mean bytes of a key, for the sizes of exact structures (default: 8)")
       .Type("N")
       .Excludes(range)
       .Excludes(digits);
   command
       .Add("--memory", needs.max_bytes, ParseBytes,
-           "the most memory it may take (default: that of this machine)")
+           "largest size (default: the memory of this machine)")
       .Type("BYTES");
   command
       .Add("--batch", needs.batch_keys, ParsePositiveCount,
-           "keys of a lookup, for its time (default: 1M)")
+           "keys of a call, for the times of lookups (default: 1M)")
       .Type("N");
   command.AddFlag("--json", options->json, "the same in JSON");
   return {command, [options] { return Run(*options); }};

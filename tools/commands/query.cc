@@ -15,9 +15,9 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kQueryFooter[] =
-    "Writes the lines whose keys may be in the filter: all that are in it, and of the others the\n"
-    "share that `tamis info` calls expected FPR. Lines come out as they are, after the header if\n"
-    "there is one, and raw integers raw.\n"
+    "Writes the lines whose keys may be in the filter: all lines whose keys are in it, and others\n"
+    "at the rate that `tamis info` calls expected FPR. Lines are written unchanged, after the\n"
+    "header if there is one, and raw integers raw.\n"
     "\n";
 
 constexpr char kQueryExamples[] =

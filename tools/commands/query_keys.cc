@@ -40,11 +40,11 @@ void SaySummary(const Queryable& queryable, const std::string& name, uint64_t fo
   const bool by_chance = static_cast<double>(found) <= n * p + 3 * std::sqrt(n * p * (1 - p));
   if (keys > 0 && (found == 0 || (by_chance && keys >= kFew && found <= keys / 2))) {
     if (found > 0) {
-      text += ", as many as the false-positive rate of " + PercentText(p) + " gives if none is in";
+      text += ", which the false-positive rate of " + PercentText(p) + " explains if none is in";
     }
     text +=
-        ". If you expected more: the keys must be written as those of the filter, with the same "
-        "case, and be in the column that --column names";
+        ". If you expected more: the keys must be written like the keys of the filter, with the "
+        "same case, and be in the column that --column names";
   } else if (!needed) {
     return;
   }
@@ -54,7 +54,7 @@ void SaySummary(const Queryable& queryable, const std::string& name, uint64_t fo
 }  // namespace
 
 Option KeyQueryOptions::AddTo(const CommandLine& command) {
-  command.AddFlag("-v,--invert", invert, "the lines that are certainly not in it");
+  command.AddFlag("-v,--invert", invert, "write the lines whose keys are certainly not in it");
   const Option count_flag =
       command.AddFlag("-c,--count", count, "write MATCHES/KEYS, and no lines");
   const Option json_flag = command.AddFlag("--json", json, "write the counts in JSON");

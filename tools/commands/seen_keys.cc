@@ -69,7 +69,7 @@ std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double 
   if (kind == SplitBlockBloomFilter::kKind) {
     return std::make_unique<InWindow<SplitBlockBloomFilter>>(options, engine);
   }
-  throw Error(ErrorCode::kInvalidArgument, std::string("--window goes with --kind ") +
+  throw Error(ErrorCode::kInvalidArgument, std::string("--window needs --kind ") +
                                                FilterKindName(BloomFilter::kKind) + " or " +
                                                FilterKindName(SplitBlockBloomFilter::kKind));
 }

@@ -32,7 +32,7 @@ void LineCounts::Conclude(const Needs& needs) const {
   const uint64_t allowed = needs.max_bad.Of(lines);
   if (bad_ > allowed) {
     fail(WithCommas(bad_) + " of " + WithCommas(lines) + " lines" +
-         (empty_ > 0 ? ", empty ones aside," : "") + " are bad, and --max-bad allows " +
+         (empty_ > 0 ? ", not counting empty lines," : "") + " are bad, and --max-bad allows " +
          WithCommas(allowed));
   }
 }

@@ -21,12 +21,11 @@ constexpr FileKind Unread(const char* what, const char* command, const char* adv
 constexpr FileKind kGzip = {Packing::kGzip, "packed by gzip", "gzip -dc", nullptr};
 constexpr FileKind kZstd = {Packing::kZstd, "packed by zstd", "zstd -dc", nullptr};
 constexpr FileKind kZip =
-    Unread("a zip file", "unzip -p", "a spreadsheet, which is one as well, has to be saved as CSV");
+    Unread("a zip file", "unzip -p", "save a spreadsheet, which is a zip file, too, as CSV");
 constexpr FileKind kUtf16Little = Unread("text in UTF-16", "iconv -f UTF-16LE -t UTF-8");
 constexpr FileKind kUtf16Big = Unread("text in UTF-16", "iconv -f UTF-16BE -t UTF-8");
-constexpr FileKind kTamis =
-    Unread("a filter saved by tamis", nullptr,
-           "give the keys that it is to be built of or asked for; `tamis merge` unites filters");
+constexpr FileKind kTamis = Unread("a filter saved by tamis", nullptr,
+                                   "give files with keys instead; `tamis merge` merges filters");
 constexpr FileKind kText;
 
 // The first match counts.
@@ -88,14 +87,14 @@ std::optional<FileKind> RecognizeUtf16(std::string_view text, bool last) {
 }  // namespace
 
 const FileKind kBinary =
-    Unread("binary, with a NUL byte", nullptr, "if it has raw 64-bit integers, give --u64");
+    Unread("binary, with a NUL byte", nullptr, "if it contains raw 64-bit integers, give --u64");
 
 std::string FileKind::Refusal(const std::string& name) const {
-  std::string text = name + " is " + what + ", which is not read here: ";
+  std::string text = name + " is " + what + ", which tamis does not read: ";
   if (command != nullptr) text += std::string("`") + command + " FILE | tamis ...`";
   if (command != nullptr && advice != nullptr) text += "; ";
   if (advice != nullptr) text += advice;
-  return text + ". If it is meant as it stands, give --as-is";
+  return text + ". To read the bytes as they are, give --as-is";
 }
 
 std::optional<FileKind> RecognizeFile(std::string_view text, bool last) {

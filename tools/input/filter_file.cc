@@ -20,15 +20,15 @@ ForeignFilter OpenForeign(const FilterFileOptions& options, const RunOptions& ru
   const OpenOptions& open = options.open;
   const std::string& path = options.path;
   const auto refuse_if = [&](bool given, const char* names) {
-    if (given) Refuse(path + " is a filter of another library, which takes no " + names);
+    if (given) Refuse(path + " is a filter of another library: leave out " + names);
   };
-  refuse_if(open.map || open.no_map, "--map and --no-map: it is loaded");
+  refuse_if(open.map || open.no_map, "--map and --no-map, as it is loaded");
   refuse_if(open.verify || open.no_verify, "--verify and --no-verify");
   refuse_if(!options.secret.path.empty(), "--secret");
   refuse_if(options.type.any, "--any-type");
   const bool imported = ForeignFilter::IsImported(path);
   if (imported && !options.format.empty()) {
-    Refuse(path + " is an imported filter and says its format: leave out --format");
+    Refuse(path + " is an imported filter, and its file names its format: leave out --format");
   }
   ForeignFilter filter = imported
                              ? ForeignFilter::Open(path, {.backend = run.Pinned()})
@@ -45,7 +45,7 @@ ForeignFilter OpenForeign(const FilterFileOptions& options, const RunOptions& ru
 
 void FilterFileOptions::AddTo(const CommandLine& command) {
   command.Add("FILTER", path, "file saved by `tamis build` or `tamis import`").Required();
-  command.Add("--format", format, "FILTER is as another library wrote it: see below")
+  command.Add("--format", format, "FILTER was written by another library: see below")
       .Type("NAME")
       .NotEmpty();
   type.AddTo(command);
@@ -74,9 +74,9 @@ std::string FormatsHelp() {
     width = std::max(width, std::strlen(format.name));
   }
   std::string text =
-      "Formats of other libraries, by name, with the keys that were hashed; their files do not "
-      "say\n"
-      "which, and with another every answer is wrong:\n";
+      "Formats of other libraries, with the keys that were hashed. Their files do not name the "
+      "type\n"
+      "of the keys, and with a wrong format every answer is wrong:\n";
   for (const ForeignFormat& format : ForeignFormats()) {
     text += Format("  %-*s  %s\n", static_cast<int>(width), format.name, format.what);
   }

@@ -25,28 +25,27 @@ bool IsNull(const struct stat& status) {
 }  // namespace
 
 const char kKeyTypesHelp[] =
-    "A key is a line of text, without its LF or CRLF, unless one of the forms above is chosen.\n"
-    "Integers are from -2^63 to 2^64-1, of digits: 42, -42 and 007 are some; +7, 1e3, 1.0 and "
-    "what\n"
-    "has blanks around it are not (--trim). Lines without a key (empty, no integer, not as many\n"
-    "columns as the first record) are skipped, counted and reported with their numbers; with\n"
-    "--strict the first one ends the command. It ends with status 2, too, where no line gives a\n"
-    "key, or more than --max-bad are bad; empty ones are not. A stray quote in CSV, which would\n"
-    "swallow other lines, is an error: one that is not closed, or whose field goes over line ends\n"
-    "and then breaks RFC 4180 or has more than --quoted-lines.\n"
+    "A key is a line of text, without its LF or CRLF, unless one of the options above is given.\n"
+    "Integers are digits from -2^63 to 2^64-1, such as 42, -42 and 007, but not +7, 1e3, 1.0,\n"
+    "or numbers with blanks around them (see --trim). Lines without a key (empty, not an\n"
+    "integer, or with fewer or more columns than the first record) are skipped, counted and\n"
+    "reported with their numbers. With --strict the first one ends the command. The exit status\n"
+    "is 2 if no line has a key, or if more lines are bad than --max-bad allows. Empty lines are\n"
+    "not bad. A stray quote in CSV would swallow other lines, so it is an error: a quote that\n"
+    "is not closed, or whose field contains line ends and then breaks RFC 4180 or has more\n"
+    "lines than --quoted-lines.\n"
     "\n"
-    "An empty line or field holds no key. With --empty keep it is the key \"\", but of the fields "
-    "of\n"
-    "CSV only one that is quoted: in 1,\"\" the second is a key, in 1, there is none.\n"
+    "An empty line or field is not a key. With --empty keep it is the key \"\", but in CSV only a\n"
+    "quoted field is: in 1,\"\" the second field is a key, in 1, it is not.\n"
     "\n"
-    "What gzip and zstd have packed is unpacked (`tamis --version` says whether this tamis can),\n"
-    "raw integers only if the name ends in .gz or .zst. Other files that are no text, such as\n"
-    "Parquet, UTF-16 or what has a NUL byte, are refused, and text whose lines end in CR alone\n"
-    "(`tr '\\r' '\\n'` converts it); --as-is takes them for text.\n"
+    "Input packed by gzip or zstd is unpacked (`tamis --version` shows whether this tamis can),\n"
+    "but raw integers only if the name ends in .gz or .zst. Other files that are not text are\n"
+    "refused, such as Parquet, UTF-16 and files with a NUL byte, and so is text whose lines end\n"
+    "in CR alone (`tr '\\r' '\\n'` converts it). --as-is reads all of these as text.\n"
     "\n"
-    "The string \"42\" and the integer 42 are different keys; --integers and --u64 are the same "
-    "form.\n"
-    "A filter knows which it was built of (`tamis info`), and the other is refused.\n";
+    "The string \"42\" and the integer 42 are different keys. --integers and --u64 give the same\n"
+    "keys. A filter records the types of its keys (see `tamis info`), and other keys are\n"
+    "refused.\n";
 
 void InputOptions::AddTo(const CommandLine& command) {
   command.Add("INPUT", paths, "files with keys; - is standard input (default: -)");
@@ -54,34 +53,34 @@ void InputOptions::AddTo(const CommandLine& command) {
       command.AddFlag("--csv", csv, "comma-separated records, quoted as in RFC 4180");
   const Option tsv_flag = command.AddFlag("--tsv", tsv, "tab-separated records, without quotes");
   const Option column_option = command.Add(
-      "--column", column, "the key's column: number from 1 (default), or name (means --header)");
+      "--column", column, "column of the key: number from 1 (default), or name (means --header)");
   column_option.Type("N|NAME");
   const Option header_flag =
       command.AddFlag("--header", header, "each input begins with a record of names");
   const Option quotes_flag =
-      command.AddFlag("--no-quotes", no_quotes, "of CSV: quotes are text, and records are lines");
+      command.AddFlag("--no-quotes", no_quotes, "in CSV, quotes are text, and records are lines");
   const Option lines_option =
       command.Add("--quoted-lines", quoted_lines, ParsePositiveCount,
-                  "of CSV: lines that a quoted field may have (default: 1000)");
+                  "in CSV, the most lines of a quoted field (default: 1000)");
   lines_option.Type("N").Excludes(quotes_flag);
   const Option separator_option =
       command.Add("--separator", separator, ParseSeparator,
-                  "between the fields of CSV, in place of a comma (means --csv)");
+                  "separator of the fields of CSV, instead of a comma (means --csv)");
   separator_option.Type("C").Excludes(tsv_flag);
   const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
   const Option trim_flag =
-      command.AddFlag("--trim", trim, "spaces and tabs at both ends are not of the key");
+      command.AddFlag("--trim", trim, "remove spaces and tabs at both ends of keys");
   const Option empty_option = command.Add(
       "--empty", empty, "whether an empty line or quoted field is a key (default: " + empty + ")");
   empty_option.OneOf({"keep", "skip"}).Type("WHAT").Excludes(integers_flag);
   const Option u64_flag = command.AddFlag("--u64", u64, "raw little-endian 64-bit integers");
   const Option as_is_flag =
-      command.AddFlag("--as-is", as_is, "nothing is unpacked, or refused as no text");
+      command.AddFlag("--as-is", as_is, "read files as they are: unpack none, and refuse none");
   const Option strict_flag =
       command.AddFlag("--strict", strict, "fail at the first line without a key");
   const Option max_bad_option =
       command.Add("--max-bad", max_bad, ParseMaxBad,
-                  "bad lines to let pass: 1%, 0.01 or a number (default: 1%, or one; raw: none)");
+                  "bad lines to accept: 1%, 0.01 or a number (default: 1%, or one; raw: none)");
   max_bad_option.Type("P|N");
   csv_flag.Excludes(tsv_flag);
   for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,

@@ -27,7 +27,7 @@ bool IsInteger(std::string_view text) {
 const char* Misfit(std::string_view text) {
   const std::string_view inner = WithoutBlanks(text);
   if (inner.size() < text.size() && IsInteger(inner)) {
-    return "not a decimal integer (--trim takes off the blanks around it)";
+    return "not a decimal integer (--trim removes the blanks around it)";
   }
   if (inner.starts_with('+') && !inner.starts_with("+-") && IsInteger(inner.substr(1))) {
     return "not a decimal integer (it has a plus sign)";

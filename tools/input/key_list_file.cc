@@ -8,7 +8,7 @@
 namespace tamis::tools {
 
 void KeyListOptions::AddTo(const CommandLine& command) {
-  command.Add("--keys", path, "file with keys, a line each or as below; - is standard input")
+  command.Add("--keys", path, "file with keys, one a line or as below; - is standard input")
       .Type("LIST")
       .Required()
       .NotEmpty();
@@ -16,16 +16,16 @@ void KeyListOptions::AddTo(const CommandLine& command) {
       command.AddFlag("--csv", input.csv, "comma-separated records, quoted as in RFC 4180");
   const Option tsv = command.AddFlag("--tsv", input.tsv, "tab-separated records, without quotes");
   const Option separator = command.Add("--separator", input.separator, ParseSeparator,
-                                       "between the fields of CSV (means --csv)");
+                                       "separator of the fields of CSV (means --csv)");
   separator.Type("C").Excludes(tsv);
-  const Option column = command.Add("--key-column", input.column,
-                                    "the key's column: number from 1 (default), or name "
-                                    "(of Parquet its path)");
+  const Option column =
+      command.Add("--key-column", input.column,
+                  "column of the key: number from 1 (default), or name (in Parquet its path)");
   column.Type("N|NAME");
   const Option header =
       command.AddFlag("--header", input.header, "the list begins with a record of names");
   const Option trim =
-      command.AddFlag("--trim", input.trim, "spaces and tabs at both ends are not of the key");
+      command.AddFlag("--trim", input.trim, "remove spaces and tabs at both ends of keys");
   const Option u64 =
       command.AddFlag("--u64", input.u64, "raw little-endian 64-bit integers without a sign");
   const Option from_parquet = command.AddFlag(

@@ -21,7 +21,7 @@ constexpr size_t kGuessBytes = 4096;     // of the first record, to guess its se
 constexpr uint64_t kShapeRecords = 100;  // records that are enough to find the separator
 constexpr size_t kNamesShown = 20;
 constexpr const char* kEmptyKey = "an empty key";
-constexpr const char* kOtherFields = "not as many fields as in the first record";
+constexpr const char* kOtherFields = "fewer or more fields than in the first record";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Returns the option for this separator.
@@ -110,11 +110,11 @@ void KeyReader::Fill() {
 void KeyReader::CheckQuotes(const CsvRecord& record) const {
   if (!record.astray) return;
   throw Error(ErrorCode::kInvalidArgument,
-              detail::StrCat(file_->name(), ":", position_ + record.quote_line,
-                             ": from the quote that opens here on, records cannot be told apart: ",
-                             record.error,
-                             ". Mend it (a quote within quotes is written twice), or give "
-                             "--no-quotes to take quotes as text"));
+              detail::StrCat(
+                  file_->name(), ":", position_ + record.quote_line,
+                  ": records cannot be separated after the quote that opens here: ", record.error,
+                  ". Fix it (a quote within quotes is written twice), or give --no-quotes to read "
+                  "quotes as text"));
 }
 
 void KeyReader::ReadHeader() {
@@ -151,11 +151,10 @@ void KeyReader::CheckSameHeader(std::string_view header) const {
   const auto name = [at](const std::vector<std::string>& fields) {
     return at < fields.size() ? Quoted(fields[at]) : "missing";
   };
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      detail::StrCat(file_->name(), ": its column ", at + 1, " is ", name(here), ", and that of ",
-                     header_file_, " is ", name(first),
-                     ": records of both do not go under one header; query each file by itself"));
+  throw Error(ErrorCode::kInvalidArgument,
+              detail::StrCat(file_->name(), ": its column ", at + 1, " is ", name(here),
+                             ", and that of ", header_file_, " is ", name(first),
+                             ": their records cannot share one header; query each file by itself"));
 }
 
 void KeyReader::RefuseCrLines(std::string_view text) const {
@@ -177,7 +176,7 @@ void KeyReader::NoteFirst(std::string_view record) {
   const std::optional<char> guess = GuessSeparator(record);
   if (!guess || (fields && record.find(dialect_.delimiter) != std::string_view::npos)) return;
   separator_hint_ = ". The first record of " + file_->name() +
-                    " looks like one of several columns: give " + SeparatorOption(*guess);
+                    " seems to have several columns: give " + SeparatorOption(*guess);
 }
 
 void KeyReader::CheckSeparator() const {
@@ -185,9 +184,9 @@ void KeyReader::CheckSeparator() const {
   const std::optional<char> other = shape_.other_separator();
   if (!other || options_.separator) return;
   throw Error(ErrorCode::kInvalidArgument,
-              file_->name() + ": each of its records has one field, and as many " +
-                  Quoted({&*other, 1}) + " as the others: give " + SeparatorOption(*other) +
-                  (options_.tsv ? "" : ", or --separator ',' if they are meant so"));
+              file_->name() + ": each record has one field, and the same number of " +
+                  Quoted({&*other, 1}) + ": give " + SeparatorOption(*other) +
+                  (options_.tsv ? "" : ", or --separator ',' if this is intended"));
 }
 
 size_t KeyReader::FindColumn(std::string_view header) const {
@@ -204,16 +203,16 @@ size_t KeyReader::FindColumn(std::string_view header) const {
   });
   if (again) {
     const std::string first = std::to_string(*found + 1), second = std::to_string(*again + 1);
-    throw Error(ErrorCode::kInvalidArgument, file_->name() + ": two columns are " +
+    throw Error(ErrorCode::kInvalidArgument, file_->name() + ": two columns are named " +
                                                  Quoted(options_.column) + ", number " + first +
                                                  " and " + second + ": give --header --column " +
                                                  first + ", or " + second);
   }
   if (found) return *found;
   if (columns > kNamesShown) names += " and " + WithCommas(columns - kNamesShown) + " more";
-  throw Error(ErrorCode::kInvalidArgument, file_->name() + ": no column " +
-                                               Quoted(options_.column) + "; there are: " + names +
-                                               (has_blanks ? ": give --trim" : separator_hint_));
+  throw Error(ErrorCode::kInvalidArgument,
+              file_->name() + ": no column " + Quoted(options_.column) +
+                  "; the columns are: " + names + (has_blanks ? ": give --trim" : separator_hint_));
 }
 
 void KeyReader::Parse(KeyBatch& batch) {

@@ -6,7 +6,7 @@
 namespace tamis::tools {
 
 void KeyTypeOptions::AddTo(const CommandLine& command) {
-  command.AddFlag("--any-type", any, "also keys of a type that the filter was not built of");
+  command.AddFlag("--any-type", any, "allow keys of types that the filter was not built from");
 }
 
 void KeyTypeOptions::Require(KeyTypes types, const std::string& path, KeyType asked) const {
@@ -16,7 +16,7 @@ void KeyTypeOptions::Require(KeyTypes types, const std::string& path, KeyType as
                                                         : "the command cannot read these";
   throw Error(ErrorCode::kInvalidArgument, path + ": its keys are " + KeyTypesText(types) +
                                                ", and not " + KeyTypesText(asked) + ": " + cure +
-                                               ", or --any-type if it is meant so");
+                                               ", or --any-type if this is intended");
 }
 
 std::string KeyTypeOptions::Doubt(KeyTypes types, const std::string& name, KeyType type,
@@ -25,7 +25,7 @@ std::string KeyTypeOptions::Doubt(KeyTypes types, const std::string& name, KeyTy
   if (!types.Has(KeyType::kUnknown)) return "";
   if (asked == 0 || found > asked / kHardlyAny) return "";
   return name +
-         " does not say whether its keys are text or integers, and of these keys, asked for as " +
+         " does not record whether its keys are text or integers, and of these keys, queried as " +
          KeyTypesText(type) + ", it has none or hardly any: if they have the wrong type, " +
          (type == KeyType::kInteger ? "leave out --integers and --u64" : "give --integers");
 }

@@ -65,8 +65,9 @@ KeyList PruneKeys::Read(const KeyListOptions& options, bool quiet) {
 
 KeyList PruneKeys::ReadColumn(const KeyListOptions& options, bool quiet) {
   if (options.path == "-") {
-    throw Error(ErrorCode::kInvalidArgument,
-                "a Parquet file is read from its end, and not from standard input: give its name");
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "a Parquet file is read from its end, so it cannot be standard input: give its name");
   }
   const Footer footer = Footer::Read(*OpenSource(options.path));
   const size_t column = ColumnOf(footer.schema(), options.path, options.input);

@@ -13,8 +13,8 @@ std::unique_ptr<parquet::ColumnValues> OpenColumnValues(const std::filesystem::p
 #else
   throw Error(ErrorCode::kUnsupported,
               path.string() +
-                  ": this tamis was built without Apache Arrow, which decodes what is in a file. "
-                  "For one with it: pip install pyarrow, and build tamis with cmake "
+                  ": this tamis was built without Apache Arrow, which decodes the values of files. "
+                  "To get it: pip install pyarrow, and build tamis with cmake "
                   "-DTAMIS_PYARROW=$(python3 -c 'import pyarrow; print(pyarrow.__path__[0])')");
 #endif
 }

@@ -72,7 +72,7 @@ class GzipUnpacker : public Unpacker {
     }
     constexpr char kFirstByte = '\x1F';
     if (state_ == State::kPadding || in.front() != kFirstByte) {
-      Fail("bytes that are no gzip data follow on those that are");
+      Fail("bytes that are not gzip data follow the gzip data");
     }
     inflateReset(&stream_);
     state_ = State::kInside;

@@ -79,7 +79,7 @@ std::string IsMeant(std::string_view word, const std::vector<std::string>& names
     least = distance;
     nearest = &name;
   }
-  return nearest == nullptr ? "" : "; is " + *nearest + " meant?";
+  return nearest == nullptr ? "" : "; did you mean " + *nearest + "?";
 }
 
 // Returns the error for arguments that `app` does not expect. `word` is the first of them.
@@ -95,14 +95,14 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
       return Quoted(given) + " must come after the command, and not after \"--\"";
     }
     // "-fpr" lacks one dash.
-    return "there is no option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
+    return "unknown option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
   }
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
   if (names.empty()) return "unexpected argument " + Quoted(word);
-  return "there is no command " + Quoted(word) + IsMeant(word, names);
+  return "unknown command " + Quoted(word) + IsMeant(word, names);
 }
 
 // Returns the option of `app` with which the parser's message begins, or nullptr.
@@ -131,7 +131,7 @@ std::string CountText(const CLI::Option& option) {
     return detail::StrCat(name, ": ", option.get_expected_min(), " or more are needed, ", given,
                           given == 1 ? " is given" : " are given");
   }
-  return detail::StrCat(name, " is given ", given, " times, and can be given once");
+  return detail::StrCat(name, " is given ", given, " times, but only one is allowed");
 }
 
 // Explains why the parser rejected a command line. `app` is the command that was given.

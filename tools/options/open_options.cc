@@ -6,17 +6,17 @@
 namespace tamis::tools {
 
 const char kVerifyHelp[] =
-    "What is mapped is verified, all of its bytes, if it has at most 256 MiB or 16 times the\n"
-    "bytes of the inputs, where these are files. Otherwise only what is asked for is read, and\n"
-    "damage to it goes unnoticed without --verify.\n";
+    "All bytes of a mapped file are verified if it has at most 256 MiB, or 16 times the bytes of\n"
+    "the inputs, if these are files. Otherwise only the parts that keys need are read, and damage\n"
+    "to them goes unnoticed without --verify.\n";
 
 void OpenOptions::AddTo(const CommandLine& command) {
   const Option with_map = command.AddFlag("--map", map, "map the file (default)");
   const Option without_map =
-      command.AddFlag("--no-map", no_map, "load and verify all of it: faster for many keys");
+      command.AddFlag("--no-map", no_map, "load and verify the whole file: faster for many keys");
   const Option with_verify = command.AddFlag("--verify", verify, "verify all of a mapped file");
   const Option without_verify =
-      command.AddFlag("--no-verify", no_verify, "verify only the header of it");
+      command.AddFlag("--no-verify", no_verify, "verify only the header of a mapped file");
   without_map.Excludes(with_map).Excludes(without_verify);
   with_verify.Excludes(without_verify);
 }

@@ -229,7 +229,8 @@ MaxBad ParseMaxBad(std::string_view option, std::string_view text) {
 
 char ParseSeparator(std::string_view option, std::string_view text) {
   if (text.size() != 1 || text.find_first_of("\"\r\n") == 0) {
-    Refuse(option, text, "one byte, such as ';' or '|', and no quote or line end (a tab: --tsv)");
+    Refuse(option, text,
+           "one byte other than a quote or line end, such as ';' or '|' (for a tab: --tsv)");
   }
   return text[0];
 }
@@ -271,8 +272,8 @@ std::chrono::system_clock::time_point ParseTime(std::string_view option, std::st
   if (const auto time = UtcTime(text)) return *time;
   if (const auto duration = Duration(text)) return std::chrono::system_clock::now() + *duration;
   Refuse(option, text,
-         "a time in UTC of the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or from now, up "
-         "to 36500d, such as 36h");
+         "a time in UTC of the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or a time from "
+         "now of at most 36500d, such as 36h");
 }
 
 }  // namespace tamis::tools

@@ -25,7 +25,7 @@ std::optional<Calibration> SavedCalibration() {
 }
 
 void RunOptions::AddTo(const CommandLine& command) {
-  command.Add("--backend", backend, "kernels to use, of `tamis backends` (default: the fastest)")
+  command.Add("--backend", backend, "kernels to use, from `tamis backends` (default: the fastest)")
       .Type("NAME")
       .Group("Running");
   command

@@ -51,8 +51,8 @@ std::optional<HashSecret> SecretOptions::Read() const {
   }
   if (Parse(path) && !std::filesystem::exists(path)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--secret: this looks like a secret itself, which others may see in a command; "
-                "give the name of a file that has it");
+                "--secret: this looks like a secret itself, which others can see in a command; "
+                "give the name of a file that contains it");
   }
   InputFile file(path);
   constexpr size_t kEnough = 4096;  // enough for the secret and blanks around it
@@ -60,7 +60,7 @@ std::optional<HashSecret> SecretOptions::Read() const {
   const std::optional<HashSecret> secret = Parse(file.text());
   if (!secret) {
     throw Error(ErrorCode::kInvalidArgument,
-                file.name() + ": not a secret; it is 32 hexadecimal digits on the only line");
+                file.name() + ": not a secret, which is 32 hexadecimal digits on a single line");
   }
   return secret;
 }

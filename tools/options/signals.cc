@@ -133,7 +133,7 @@ void SayIfSavedOnSignals(const std::string& path) {
   // Erases a progress bar, which only a terminal shows.
   const std::string before =
       std::string(::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "tamis: interrupted; ";
-  const std::string unchanged = output.exists ? " is as it was\n" : " was not written\n";
+  const std::string unchanged = output.exists ? " is unchanged\n" : " was not written\n";
   std::string name = Printable(path);
   const size_t most = PIPE_BUF - before.size() - unchanged.size();  // longer than " is saved\n"
   if (name.size() > most) {

@@ -41,7 +41,7 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options) {
   if (path.empty() || path == "-") {
     throw Error(ErrorCode::kInvalidArgument,
                 (path.empty() ? "the name of a filter is empty"
-                              : "a filter is not written to standard output (./- is a file)"));
+                              : "a filter cannot be written to standard output (./- is a file)"));
   }
   RequireSavable(path, options);
 }

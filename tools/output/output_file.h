@@ -12,7 +12,7 @@
 namespace tamis::tools {
 
 // The help of the flag --replace-read-only, which sets SaveOptions::replace_read_only.
-inline constexpr char kReplaceReadOnlyHelp[] = "replace the output also if it is read-only";
+inline constexpr char kReplaceReadOnlyHelp[] = "replace the output even if it is read-only";
 
 // Throws Error(kIo) if a file cannot be saved at `path`, as far as this is known without trying.
 void CheckOutputPath(const std::string& path, const SaveOptions& options = {});

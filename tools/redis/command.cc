@@ -9,7 +9,7 @@ namespace tamis::tools {
 std::vector<Command> AddRedis([[maybe_unused]] const CommandLine& program) {
 #if TAMIS_TOOLS_REDIS
   const CommandLine redis =
-      program.AddCommand("redis", "Keep a filter on Redis servers, which others share.");
+      program.AddCommand("redis", "Use a filter on Redis servers, which many clients share.");
   redis.RequireCommand();
   redis.Footer(
       "Examples:\n"

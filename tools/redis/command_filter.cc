@@ -37,7 +37,7 @@ using Deadline = std::optional<std::chrono::system_clock::time_point>;
 void AddDeadlineTo(const CommandLine& command, Deadline& deadline) {
   command
       .Add("--deadline", deadline, ParseTime,
-           "from then on nobody gets an answer, and an hour later it is removed: "
+           "time from which queries get no answers; the filter is removed an hour later: "
            "2026-12-31T23:59:59Z, or from now 36h or 7d (default: never)")
       .Type("TIME");
 }
@@ -113,11 +113,11 @@ nlohmann::ordered_json Describe(const std::string& name, const redis::Info& info
 }
 
 std::string ServerMemoryText(const redis::Info& info) {
-  if (info.measured_segments == 0) return "no server has said";
+  if (info.measured_segments == 0) return "unknown: no server reported it";
   std::string text = BytesText(static_cast<double>(info.server_bytes));
   if (info.measured_segments < info.segments) {
     text +=
-        " for " + Counted(info.measured_segments, "segment") + "; no server has said it of others";
+        " for " + Counted(info.measured_segments, "segment") + "; no server reported the others";
   }
   return text;
 }
@@ -141,7 +141,8 @@ std::string InfoText(const std::string& name, const redis::Info& info) {
   if (info.deadline) text += Row("deadline", UtcText(*info.deadline));
   if (info.rebuild != redis::RebuildState::kNone) {
     const bool unknown = info.rebuild == redis::RebuildState::kUnknown;
-    text += Row("rebuild", unknown ? "no server has said" : RebuildStateName(info.rebuild));
+    text +=
+        Row("rebuild", unknown ? "unknown: no server reported it" : RebuildStateName(info.rebuild));
   }
   if (info.bad_segments > 0) {
     text += Row("bad segments", WithCommas(info.bad_segments) + ": " + Printable(info.problem));
@@ -200,7 +201,7 @@ redis::SplitBlockFilter OpenOrCreate(const FileOptions& options,
 int RunPush(const FileOptions& options) {
   if (options.deadline && !options.create) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--deadline: the filter is there already; it is for --create");
+                "--deadline needs --create, as the filter exists already");
   }
   const SplitBlockBloomFilter local = SplitBlockBloomFilter::Map(
       options.path, {.verify = Verify::kFull, .secret = options.redis.secret.Read()});
@@ -236,10 +237,10 @@ Command AddRedisCreate(const CommandLine& redis) {
       .Type("P");
   command
       .Add("--bytes", options->filter.bytes, ParseBytes,
-           "size, such as 512M, in place of the one that --fpr asks for")
+           "size, such as 512M, instead of the size that --fpr needs")
       .Type("SIZE");
   AddHash(command, options->filter.hash.kind);
-  command.Add("--seed", options->filter.hash.seed, ParseSeed, "of the hash (default: 0)")
+  command.Add("--seed", options->filter.hash.seed, ParseSeed, "seed of the hash (default: 0)")
       .Type("N|random");
   AddDeadlineTo(command, options->deadline);
   return {command, [options] { return RunCreate(*options); }};
@@ -247,7 +248,7 @@ Command AddRedisCreate(const CommandLine& redis) {
 
 Command AddRedisInfo(const CommandLine& redis) {
   const CommandLine command =
-      redis.AddCommand("info", "Say what a filter is like, and look at all of its segments.");
+      redis.AddCommand("info", "Describe a filter, and check all of its segments.");
   auto options = std::make_shared<RedisInfoOptions>();
   command.Footer(std::string("Exit status 3 if segments are missing or damaged.\n\n") + kRedisHelp);
   options->redis.AddTo(command);
@@ -258,13 +259,13 @@ Command AddRedisInfo(const CommandLine& redis) {
 
 Command AddRedisPull(const CommandLine& redis) {
   const CommandLine command =
-      redis.AddCommand("pull", "Save the filter to a file of this machine, bit for bit.");
+      redis.AddCommand("pull", "Save the filter to a file on this machine, bit for bit.");
   auto options = std::make_shared<FileOptions>();
   command.Footer(std::string(kRedisHelp) +
                  "\nExample:\n  tamis redis pull --name seen -o seen.tamis\n");
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
-  command.Add("-o,--output", options->path, "file to save to; replaced whole (required)")
+  command.Add("-o,--output", options->path, "file to save to, replaced as a whole (required)")
       .Required()
       .Type("FILE");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);

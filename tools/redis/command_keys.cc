@@ -29,11 +29,11 @@ constexpr char kInsertExamples[] =
     "  tamis redis insert --url redis://cache-1:6379 --name ids --integers --csv users.csv\n";
 
 constexpr char kRedisQueryFooter[] =
-    "Writes the lines whose keys may be in the filter: all that are in it, and of the others "
-    "about\n"
-    "the share that it was made for. If servers or parts of the filter are gone it fails, unless\n"
-    "--fail-open takes what they would have answered for \"maybe\". Whether strings or integers\n"
-    "were inserted servers do not know; if hardly any key is found, a note says so.\n"
+    "Writes the lines whose keys may be in the filter: all lines whose keys are in it, and\n"
+    "others at about the rate that the filter was made for. If servers or parts of the filter\n"
+    "are unavailable, the command fails. With --fail-open their answers are \"maybe\" instead.\n"
+    "Servers do not store whether strings or integers were inserted, so a note is printed if\n"
+    "hardly any key is found.\n"
     "\n";
 
 constexpr char kRedisQueryExamples[] =
@@ -43,12 +43,12 @@ constexpr char kRedisQueryExamples[] =
     "  tamis redis query --name ids --integers --count ids.txt\n";
 
 constexpr char kRebuildFooter[] =
-    "The filter is filled from the files, and what it had before is gone. Until all is there its\n"
-    "clients go on with the old one; what they insert meanwhile is in the new one, too. So what\n"
-    "they inserted shortly before has to be in the files. Needs memory for the filter, here and\n"
-    "once more on the servers.\n"
+    "Replaces the keys of the filter by those of the files. Clients use the old keys until the\n"
+    "new ones are complete. Keys that clients insert during the rebuild are in the new filter,\n"
+    "too. Keys that they inserted shortly before it must be in the files. Needs memory for the\n"
+    "filter on this machine, and for a second copy on the servers.\n"
     "\n"
-    "Without files and with --end-abandoned it ends a rebuild whose process is gone.\n"
+    "With --end-abandoned and without files, ends a rebuild whose process is gone.\n"
     "\n";
 
 constexpr char kRebuildExamples[] =
@@ -68,7 +68,7 @@ void SayWhatIsIn(uint64_t sent, const UnansweredError& error) {
   std::string said;
   if (error.code() == ErrorCode::kNotDurable) {
     said = "inserted: " + Counted(sent, "key") + ", of which " + WithCommas(unknown) +
-           " may not be on so many replicas";
+           " may not be on enough replicas";
   } else {
     said = "inserted: " + Counted(sent - unknown, "key") + "; " + WithCommas(unknown) +
            " more may not be in";
@@ -149,7 +149,7 @@ int RunRebuild(const RebuildCommand& options) {
       to.Insert(batch.keys());
       progress.Advance(reader.bytes_read() - before);
     }
-    reader.Conclude("; the filter is as it was", /*some_key=*/true);
+    reader.Conclude("; the filter is unchanged", /*some_key=*/true);
   };
   const redis::RebuildResult result = redis::Rebuild(filter, source);
   if (options.json) {
@@ -197,8 +197,8 @@ Command AddRedisInsert(const CommandLine& redis) {
 }
 
 Command AddRedisRebuild(const CommandLine& redis) {
-  const CommandLine command =
-      redis.AddCommand("rebuild", "Fill the filter anew from files, while its clients go on.");
+  const CommandLine command = redis.AddCommand(
+      "rebuild", "Replace the keys of the filter by those of files, while clients use it.");
   auto options = std::make_shared<RebuildCommand>();
   command.Footer(std::string(kRebuildFooter) + kKeyTypesHelp + "\n" + kRedisHelp + "\n" +
                  kRebuildExamples);
@@ -221,7 +221,8 @@ Command AddRedisQuery(const CommandLine& redis) {
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
   options->query.AddTo(command);
-  command.AddFlag("--fail-open", options->fail_open, "no answer is \"maybe\", and no failure");
+  command.AddFlag("--fail-open", options->fail_open,
+                  "missing answers are \"maybe\" instead of an error");
   options->query.input.AddTo(command);
   return {command, [options] { return RunQuery(*options); }};
 }

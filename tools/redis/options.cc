@@ -48,19 +48,19 @@ std::string ReadPassword(const std::string& path) {
 
 const char kRedisHelp[] =
     "The password comes from the environment (TAMIS_REDIS_PASSWORD, or the URL in\n"
-    "TAMIS_REDIS_URL) or from --password-file, as others can see what is in a command.\n"
-    "docs/redis.md says what servers have to be like.\n";
+    "TAMIS_REDIS_URL) or from --password-file, because others can see the arguments of a command.\n"
+    "docs/redis.md describes the requirements for servers.\n";
 
 void RedisOptions::AddTo(const CommandLine& command) {
   command.Add("--name", name, "name of the filter (required)").Required().Type("NAME");
   server.AddTo(command);
-  command.AddFlag("-q,--quiet", quiet, "no summary and no progress");
+  command.AddFlag("-q,--quiet", quiet, "no progress bar and no summary");
 }
 
 void RedisOptions::AddDurableTo(const CommandLine& command) {
   command
       .Add("--durable-replicas", durable_replicas, ParsePositiveCount,
-           "wait until so many replicas of each master have the keys, or fail with status 4")
+           "wait until N replicas of each master have the keys, or fail with status 4")
       .Type("N");
 }
 
