@@ -1,5 +1,5 @@
-// Many sets, one question: which of them may hold this key? A filter for each of a thousand files,
-// and all of them asked at once.
+// Many sets, one question: which of them may hold this key? Builds a filter for each of a thousand
+// files, and queries all of them at once.
 #include <tamis/bank/filter_bank.h>
 #include <tamis/tamis.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-// The keys of file i: numbers of users, say.
+// Returns the keys of file i, such as numbers of users.
 std::vector<uint64_t> KeysOf(uint64_t file) {
   std::vector<uint64_t> keys(1000);
   for (uint64_t i = 0; i < keys.size(); ++i) keys[i] = 1000 * file + i;
@@ -25,21 +25,21 @@ void Require(bool condition) {
 }  // namespace
 
 int main() {
-  // One member for each file; of a thousand, ten may be named without reason.
+  // One member for each file. Among a thousand members, ten false ones are expected.
   tamis::FilterBank bank({.false_members = 10, .members = 1000});
   for (uint64_t file = 0; file < 1000; ++file) {
     bank.Add("part-" + std::to_string(file), KeysOf(file));
   }
   bank.Flush();
 
-  // Which files have to be read for one key.
+  // Finds the files to read for one key.
   std::vector<uint64_t> row(bank.row_words());
   const size_t maybe = bank.Contains(uint64_t{123'456}, tamis::Bitmap(row));
   std::printf("%zu of %llu files may have the key\n", maybe,
               static_cast<unsigned long long>(bank.num_members()));
   Require(tamis::Bitmap(row).Test(bank.Find("part-123")->index) && maybe < 50);
 
-  // Which files may have the most of many keys.
+  // Finds the files that may have the most of many keys.
   const std::vector<uint64_t> keys = KeysOf(7);
   const std::vector<uint64_t> counts = bank.CountPerMember(keys);
   for (const tamis::MemberCount& best : tamis::BestMembers(counts, /*at_least=*/500, /*most=*/3)) {
@@ -48,7 +48,8 @@ int main() {
     Require(bank.NameOf(best.member) == "part-7");
   }
 
-  // A file goes, another comes; the bank is replaced whole, and mapped without a copy.
+  // One file goes, another comes. The file of the bank is replaced as a whole, and mapped without a
+  // copy.
   bank.Remove("part-7");
   bank.Add("part-1000", KeysOf(1000));
   bank.Save("example.bank");

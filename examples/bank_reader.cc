@@ -1,5 +1,5 @@
-// A filter bank where programs cannot map it, as in an object store: which files may have the key,
-// by reading a few ranges of 16 KiB. Here the store is a file, and a request a read from it.
+// A filter bank that programs cannot map, as in an object store. A few reads of 16 KiB find the
+// files that may have a key. Here the store is a file, and a request is a read from it.
 #include <tamis/bank/bank_reader.h>
 #include <tamis/bank/filter_bank.h>
 #include <tamis/tamis.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// The keys of file i: numbers of users, say.
+// Returns the keys of file i, such as numbers of users.
 std::vector<uint64_t> KeysOf(uint64_t file) {
   std::vector<uint64_t> keys(10'000);
   for (uint64_t i = 0; i < keys.size(); ++i) keys[i] = 10'000 * file + i;
@@ -27,7 +27,7 @@ void Require(bool condition) {
   if (!condition) std::exit(1);
 }
 
-// What a client of an object store has: the bytes of an object from an offset on.
+// A client of an object store: reads the bytes of an object from an offset on.
 class Store {
  public:
   explicit Store(const std::string& path) : in_(path, std::ios::binary) {}
@@ -49,7 +49,7 @@ class Store {
 }  // namespace
 
 int main() {
-  // Written once: a member for each of 600 files.
+  // Written once, with a member for each of 600 files.
   tamis::FilterBank bank({.fpr = 0.001});
   for (uint64_t file = 0; file < 600; ++file) {
     bank.Add("part-" + std::to_string(file), KeysOf(file));
@@ -57,14 +57,14 @@ int main() {
   bank.Save("example_reader.bank");
   const uint64_t object_bytes = std::filesystem::file_size("example_reader.bank");
 
-  // Opened anywhere, by the size of the object and a function that fills ranges of it; a client
-  // that can would have all ranges of a batch under way at the same time.
+  // Opened anywhere, by the size of the object and a function that fills ranges of it. A real
+  // client would read all ranges of a batch at the same time.
   Store store("example_reader.bank");
   const tamis::BankReader reader(object_bytes, [&](std::span<const tamis::BankRead> reads) {
     for (const tamis::BankRead& read : reads) store.Get(read.offset, read.out);
   });
 
-  // 600 members are two groups: a key needs two ranges of 16 KiB, in one batch.
+  // 600 members are two groups, so a key needs two ranges of 16 KiB, in one batch.
   store.requests = store.bytes = 0;
   std::vector<uint64_t> row(reader.row_words());
   const size_t maybe = reader.Contains(uint64_t{1'234'567}, tamis::Bitmap(row));
@@ -81,7 +81,7 @@ int main() {
   }
   Require(store.bytes <= object_bytes + 2 * 16384);
 
-  // Bytes that were damaged on their way make "maybe" of "no", never the other way round.
+  // Damaged bytes can turn a "no" into "maybe", but never a "maybe" into "no".
   for (const tamis::BankDamage& damage : reader.damaged()) {
     std::printf("damaged: %llu bytes at %llu\n", static_cast<unsigned long long>(damage.bytes),
                 static_cast<unsigned long long>(damage.offset));

@@ -1,4 +1,4 @@
-/* A million keys go into a filter, which then answers for a thousand others: in C. */
+/* Inserts a million keys into a filter, and queries a thousand others, in C. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { KNOWN = 1000000, QUERIES = 1000 };
 
-/* What a failed call has to say. */
+/* Prints the error of a failed call. */
 static int fail(void) {
   fprintf(stderr, "%s\n", tamis_last_error());
   return 1;
@@ -23,7 +23,7 @@ int main(void) {
   tamis_filter* filter = NULL;
   if (tamis_filter_create(TAMIS_SPLIT_BLOCK, &options, &filter) != TAMIS_OK) return fail();
 
-  /* With an engine in place of NULL, several threads do it. */
+  /* With an engine instead of NULL, several threads insert. */
   tamis_keys keys = tamis_keys_u64(known, KNOWN);
   if (tamis_filter_insert(filter, NULL, &keys, NULL, NULL, 0) != TAMIS_OK) return fail();
 
@@ -36,10 +36,10 @@ int main(void) {
   }
   printf("%u of %d may be in the set\n", (unsigned)hits, QUERIES);
 
-  /* One key: 1, 0, or the number of an error, which is negative. */
+  /* One key: returns 1, 0, or the negative number of an error. */
   if (tamis_filter_contains_u64(filter, 1000000) != 1) return 1;
 
-  /* A copy in memory of your own, as of a message or a region of shared memory. */
+  /* A copy in memory of your own, such as a message or shared memory. */
   uint64_t bytes = 0;
   if (tamis_filter_serialize(filter, NULL, NULL, 0, &bytes) != TAMIS_OK) return fail();
   void* const memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -47,7 +47,7 @@ int main(void) {
   if (tamis_filter_serialize(filter, NULL, memory, bytes, NULL) != TAMIS_OK) return fail();
   tamis_filter_free(filter);
 
-  /* Others query it in place. */
+  /* Other programs query it in place. */
   tamis_open_options in_place = TAMIS_INIT(tamis_open_options);
   in_place.map = 1;
   tamis_filter* shared = NULL;

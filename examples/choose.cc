@@ -1,11 +1,12 @@
-// Which filter? PlanFilters compares all of them for a number of keys, a rate and what is needed.
+// Which filter? PlanFilters compares all filters for a number of keys, a rate, and the required
+// abilities.
 #include <tamis/plan/plan.h>
 #include <tamis/tamis.h>
 
 #include <cstdio>
 
 int main() {
-  // Ten million keys, at most 0.1% false positives, and keys have to be taken back.
+  // Ten million keys, at most 0.1% false positives, and keys must be erasable.
   const tamis::FilterPlan plan = tamis::PlanFilters(10'000'000, 0.001, {.must = {.erase = true}});
 
   std::printf("%-24s %10s %10s\n", "filter", "MB", "true rate");

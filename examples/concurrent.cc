@@ -1,4 +1,4 @@
-// Four threads share one filter: each page is fetched by the one that sees it first.
+// Four threads share one filter: each page is fetched by the thread that sees it first.
 #include <tamis/live/concurrent_bloom.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ int main() {
   tamis::ConcurrentSplitBlockBloomFilter seen({.capacity = 100'000, .fpr = 0.0001});
   std::atomic<uint64_t> fetched = 0;
 
-  // All of them meet the same 50,000 addresses, in different orders.
+  // All threads see the same 50,000 addresses, in different orders.
   const auto crawl = [&](uint64_t step) {
     for (uint64_t i = 0; i < 50'000; ++i) {
       const std::string url = "https://example.org/" + std::to_string(i * step % 50'000);
@@ -23,8 +23,8 @@ int main() {
   for (const uint64_t step : {1, 3, 7, 9}) threads.emplace_back(crawl, step);
   for (std::thread& thread : threads) thread.join();
 
-  // A few may be fetched twice, by threads that met them at the same time, and one of 10,000 is
-  // taken for known.
+  // A few pages may be fetched twice, by threads that see them at the same time. One page in 10,000
+  // is taken for known.
   std::printf("50000 pages, met four times each, were fetched %s times\n",
               fetched > 49'900 && fetched < 55'000 ? "about as many" : "NOT AS MANY");
 

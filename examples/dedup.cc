@@ -1,4 +1,4 @@
-// Lines of which most come again, in no more memory than is allowed: `example_dedup [LINES]`.
+// Removes repeated lines within a limit of memory: `example_dedup [LINES]`.
 #include <sys/resource.h>
 #include <tamis/tamis.h>
 
@@ -11,7 +11,7 @@
 
 constexpr uint64_t kMemory = uint64_t{256} << 20;
 
-// No more than that for all data of this process. Sanitizers take more for themselves.
+// Limits the memory for data of this process. Sanitizers take more for themselves.
 bool LimitMemory() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return true;
@@ -21,14 +21,15 @@ bool LimitMemory() {
 #endif
 }
 
-// In KiB. Where the limit cannot be had, as in an emulator, this tells that it was kept.
+// Returns the peak memory in KiB. It shows that the limit was kept even if the limit cannot be set,
+// as in an emulator.
 uint64_t PeakMemory() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss);
 }
 
-// Line i of a stream in which each of `different` lines comes again after all others.
+// Returns line i of a stream in which each of `different` lines comes again after all others.
 std::string Line(uint64_t i, uint64_t different) {
   constexpr uint64_t kPrime = 2'654'435'761;
   return "https://shop.example/item/" + std::to_string(i % different * kPrime % different);
@@ -39,7 +40,8 @@ int main(int argc, char** argv) try {
   const uint64_t different = lines / 2;
   if (!LimitMemory()) return 1;
 
-  // The kind with the fewest bits: 28.8 a line at this rate, so 256 MiB are enough for 60 million.
+  // The kind with the fewest bits: 28.8 a line at this rate, so 256 MiB are enough for 60 million
+  // lines.
   tamis::BloomFilter seen({.capacity = different, .fpr = 1e-6});
   std::vector<std::string> batch(10'000);
   std::vector<uint64_t> fresh(tamis::BitmapWords(batch.size()));
@@ -53,7 +55,7 @@ int main(int argc, char** argv) try {
   std::printf("%llu of %llu lines written, by a filter of %.1f MiB; peak memory %.1f MiB\n",
               static_cast<unsigned long long>(written), static_cast<unsigned long long>(lines), mib,
               static_cast<double>(PeakMemory()) / 1024);
-  // No line twice; a few are lost to false positives.
+  // No line is written twice. A few are lost to false positives.
   const uint64_t lost = different - written;
   return written <= different && lost <= 10 && PeakMemory() <= kMemory / 1024 ? 0 : 1;
 } catch (const std::exception& error) {  // std::bad_alloc or tamis::Error

@@ -1,4 +1,4 @@
-// An engine uses all processors, chooses how to carry out each call, and says why.
+// An engine uses all processors, chooses how to carry out each call, and gives its reasons.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ int main() {
   engine.Insert(filter, keys);
   const size_t found = engine.Count(filter, keys);
 
-  // What it does with a small and a large batch, and the next best way.
+  // Prints the routes for a small and a large batch, and the next best ones.
   for (const uint64_t n : {uint64_t{1'000}, uint64_t{10'000'000}}) {
     const tamis::Engine::CallPlan plan = engine.PlanCall(filter, n);
     std::printf("%llu lookups: %s\n", static_cast<unsigned long long>(n), plan.reason.c_str());

@@ -1,4 +1,4 @@
-// Sessions that begin and end: a cuckoo filter, from which keys can be taken back.
+// Sessions that begin and end, in a cuckoo filter, which can erase keys.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -12,17 +12,17 @@ int main() {
   const auto ended = std::span<const uint64_t>(sessions).first(40'000);
   const auto running = std::span<const uint64_t>(sessions).last(60'000);
 
-  // A cuckoo filter can be full, and then refuses keys. So look at how many went in.
+  // A full cuckoo filter rejects keys. So check how many were inserted.
   tamis::CuckooFilter<16> filter({.capacity = sessions.size()});
   if (filter.Insert(sessions) != sessions.size()) return 1;
 
-  // Erase only keys that you have inserted. A filter cannot tell others apart from those, and
-  // erasing one that was never in may take out a key that is.
+  // Erase only keys that you have inserted. A filter cannot distinguish other keys from these, and
+  // erasing a key that was never inserted may erase one that was.
   if (filter.Erase(ended) != ended.size()) return 1;
   std::printf("running sessions found: %zu of %zu\n", filter.Count(running), running.size());
   std::printf("ended sessions found:   %zu of %zu\n", filter.Count(ended), ended.size());
   if (filter.Count(running) != running.size() || filter.Count(ended) > 400) return 1;
 
-  // The room is free again. One key a call says by true or false whether it went in.
+  // The space is free again. For one key, the call returns whether it was inserted.
   return filter.Insert(uint64_t{42}) && filter.Contains(uint64_t{42}) ? 0 : 1;
 }

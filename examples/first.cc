@@ -1,4 +1,4 @@
-// A million keys go into a filter, which then answers for a thousand others.
+// Inserts a million keys into a filter, and queries a thousand others.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -16,12 +16,12 @@ int main() {
   const tamis::Answers maybe = filter.Contains(queries);
   if (!maybe[0]) return 1;
 
-  // The same answers as row numbers. A second argument takes them in memory of your own.
+  // The same answers as row numbers. A second argument is memory of your own for them.
   const std::vector<uint64_t> rows = filter.Select(queries);
   std::printf("%zu of %zu may be in the set; the second of them is %llu\n", maybe.count(),
               maybe.size(), static_cast<unsigned long long>(queries[rows[1]]));
 
-  // A filter works on the calling thread. An engine has as many threads as there are processors.
+  // A filter works on the calling thread. An engine uses as many threads as there are processors.
   filter.Save("known.tamis");
   const tamis::AnyFilter saved = tamis::Load("known.tamis");
   const tamis::Engine engine;

@@ -1,4 +1,4 @@
-// Nobody knows how many keys will come: a scalable filter adds layers as it fills.
+// If the number of keys is unknown, a scalable filter adds layers as it fills.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -19,14 +19,14 @@ int main() {
   }
   if (seen.Count(all) != all.size()) return 1;
 
-  // The rate of false positives stays below the one asked for, whatever the number of layers.
+  // The false-positive rate stays below the requested one, whatever the number of layers.
   std::vector<uint64_t> others;
   for (uint64_t i = 0; i < 100'000; ++i) others.push_back(1'000'000'000 + i);
   const double rate = static_cast<double>(seen.Count(others)) / static_cast<double>(others.size());
   std::printf("%zu layers, %llu bytes, false positives %.2f%%\n", seen.layers().size(),
               static_cast<unsigned long long>(seen.bytes()), 100 * rate);
 
-  // Who still has the keys can make one smaller and faster filter of them at the end.
+  // With all keys at hand, one smaller and faster filter can replace the layers.
   const tamis::SplitBlockBloomFilter one = seen.Compact(all);
   std::printf("1 filter, %llu bytes\n", static_cast<unsigned long long>(one.bytes()));
   return rate < 0.01 && one.bytes() < seen.bytes() && one.Count(all) == all.size() ? 0 : 1;

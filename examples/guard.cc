@@ -1,4 +1,4 @@
-// A database behind a guard, under requests for keys that do not exist: how many of them reach it.
+// A database behind a guard, under requests for keys that do not exist: how many requests reach it?
 // `example_guard [REQUESTS]`
 #include <sqlite3.h>
 #include <tamis/engine/build.h>
@@ -22,7 +22,7 @@ constexpr double kFpr = 0.01;
 using Filter = tamis::SplitBlockBloomFilter;
 using Guard = tamis::CacheGuard<uint64_t, std::string, Filter>;
 
-// A table of users in SQLite, and the number of times it was asked.
+// A table of users in SQLite, which counts its queries.
 class Database {
  public:
   Database() {
@@ -76,7 +76,7 @@ class Database {
   uint64_t queries_ = 0;
 };
 
-// A cache that has room for all users.
+// A cache with room for all users.
 class Cache {
  public:
   std::optional<std::string> Get(uint64_t id) {
@@ -95,7 +95,7 @@ class Cache {
   std::unordered_map<uint64_t, std::string> names_;
 };
 
-// One request in ten for a user, the others for random numbers.
+// Returns `n` requests. One in ten is for a user, the others are for random numbers.
 std::vector<uint64_t> Requests(uint64_t n) {
   std::mt19937_64 random(1);
   std::vector<uint64_t> ids;
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   const uint64_t n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
   const std::vector<uint64_t> requests = Requests(n);
 
-  // What reaches the database through a cache alone.
+  // The requests that reach the database through a cache alone.
   Database bare;
   Cache bare_cache;
   std::vector<std::optional<std::string>> answers;
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
     wrong += guard.Get(requests[i], cache, load) != answers[i];
   }
 
-  // Every user once, and of the random numbers as many as the filter errs for.
+  // Every user once, and the share of the random numbers that are false positives.
   const tamis::GuardStats stats = guard.stats();
   const double rate = live.Read()->expected_fpr();
   const double allowed = static_cast<double>(kUsers) + 1.1 * rate * 0.9 * static_cast<double>(n);

@@ -10,12 +10,12 @@
 int main() {
   std::vector<std::string> blocked = {"ads.example", "evil.example", "spam.example"};
 
-  // As BloomFilter.create(Funnels.stringFunnel(UTF_8), 1000, 0.01) makes it.
+  // Like BloomFilter.create(Funnels.stringFunnel(UTF_8), 1000, 0.01).
   tamis::GuavaBloomFilter made(tamis::GuavaFunnel::kUtf8, {.capacity = 1000, .fpr = 0.01});
   made.Insert(blocked);
   made.Save("blocked.guava");  // for BloomFilter.readFrom
 
-  // What BloomFilter.writeTo wrote. The file does not say what the keys were: the program must.
+  // Reads the output of BloomFilter.writeTo, which does not contain the type of the keys.
   auto filter = tamis::GuavaBloomFilter::Load("blocked.guava", tamis::GuavaFunnel::kUtf8);
   const std::vector<std::string> asked = {"evil.example", "good.example", "spam.example"};
   std::vector<uint32_t> rows(asked.size());

@@ -1,4 +1,4 @@
-// A scan of Kudu with a Bloom filter as its predicate, which a C++ program makes and reads.
+// A C++ program writes and reads a Bloom filter that is the predicate of a scan of Kudu.
 #include <tamis/formats/kudu.h>
 #include <tamis/tamis.h>
 
@@ -10,12 +10,12 @@ int main() {
   std::vector<int32_t> wanted;
   for (int32_t i = 0; i < 1000; ++i) wanted.push_back(37 * i - 500);
 
-  // As KuduBloomFilterBuilder(1000) makes it; the column is an INT32.
+  // Like KuduBloomFilterBuilder(1000). The column is an INT32.
   tamis::KuduBlockBloomFilter made(tamis::KuduType::kInt32, {.capacity = 1000});
   made.Insert(wanted);
   made.Save("wanted.kudu");  // a BlockBloomFilterPB
 
-  // The message does not say what the column was: the program must.
+  // The message does not contain the type of the column, so the program must name it.
   auto filter = tamis::KuduBlockBloomFilter::Load("wanted.kudu", tamis::KuduType::kInt32);
   const std::vector<int32_t> asked = {-500, -499, 36463, 36464};
   std::vector<uint32_t> rows(asked.size());

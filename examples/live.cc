@@ -1,4 +1,5 @@
-// A filter that is rebuilt while others ask it: they keep the old one until they are done with it.
+// A filter that is rebuilt while others query it. They use the old filter until they are done with
+// it.
 #include <tamis/live/live.h>
 #include <tamis/tamis.h>
 
@@ -13,7 +14,7 @@ using Filter = tamis::SplitBlockBloomFilter;
 
 constexpr uint64_t kKeysOfADay = 10'500;
 
-// The keys of a day: some that are there every day, and new ones.
+// Returns the keys of a day: some are the same every day, others are new.
 std::vector<uint64_t> KeysOf(uint64_t day) {
   std::vector<uint64_t> keys;
   for (uint64_t i = 0; i < kKeysOfADay; ++i) keys.push_back(i % 2 == 0 ? i : day * kKeysOfADay + i);
@@ -35,7 +36,7 @@ int main() {
   tamis::Live<Filter> live;
   live.Rebuild({[](tamis::RebuildContext& context) { return BuildFor(0, context); }});
 
-  // A reader takes the filter once for each batch of work, and asks it without a lock.
+  // A reader takes a snapshot for each batch of work, and queries it without a lock.
   std::atomic<uint64_t> missed = 0;
   std::vector<std::jthread> readers;
   for (int r = 0; r < 3; ++r) {
@@ -48,11 +49,11 @@ int main() {
     });
   }
 
-  // A new one is made aside, on a thread of its own, and put in place whole.
+  // A new filter is built on another thread, and then replaces the old one.
   for (uint64_t day = 1; day < 4; ++day) {
     tamis::RebuildJob job = live.StartRebuild(
         {[day](tamis::RebuildContext& context) { return BuildFor(day, context); }});
-    const uint64_t generation = job.Wait();  // or throws: the old one then serves on
+    const uint64_t generation = job.Wait();  // or throws, and the old filter stays
     std::printf("generation %llu serves day %llu\n", static_cast<unsigned long long>(generation),
                 static_cast<unsigned long long>(day));
   }

@@ -1,4 +1,4 @@
-// A filter that is built in parts, by several machines or over several days, and then merged.
+// A filter that is built in parts, by several machines or on several days, and then merged.
 #include <tamis/filters/set_operations.h>
 #include <tamis/tamis.h>
 
@@ -14,7 +14,7 @@ int main() {
   }
 
   // Filters can be merged if they have the same kind, size and hash. So size each part for all keys
-  // that the whole will have.
+  // of the result.
   const tamis::FilterOptions options = {.capacity = 200'000, .fpr = 0.01};
   tamis::SplitBlockBloomFilter week(options), part(options);
   week.Insert(monday);
@@ -23,7 +23,8 @@ int main() {
   std::printf("about %.0f different keys, expected false positives %.2f%%\n",
               week.estimated_count(), 100 * week.expected_fpr());
 
-  // What does not fit is refused. CanMerge says why, and Merge would throw the same.
+  // Filters that do not match are rejected. CanMerge returns the reason. Merge would throw the
+  // same.
   const tamis::SplitBlockBloomFilter small({.capacity = 1'000, .fpr = 0.01});
   const tamis::MergeCheck check = tamis::CanMerge(week, small);
   std::printf("not these two: %s\n", check.reason.c_str());

@@ -1,4 +1,4 @@
-// The set of a membership_match() of Milvus, made in C++; and one of its own, asked where it is.
+// Makes the set of a membership_match() of Milvus in C++, and queries a set of Milvus in place.
 #include <tamis/formats/milvus.h>
 #include <tamis/tamis.h>
 
@@ -10,21 +10,21 @@ int main() {
   std::vector<int64_t> members;
   for (int64_t i = 0; i < 10'000; ++i) members.push_back(1000 * i);
 
-  // Of a size that Milvus has, with its hash.
+  // A filter of a size that Milvus uses, with its hash.
   tamis::SplitBlockBloomFilter filter({.capacity = members.size(),
                                        .bytes = tamis::milvus::BytesFor(members.size()),
                                        .hash = {tamis::HashKind::kXxh64, 0}});
   filter.Insert(members);
   const std::vector<std::byte> blob = tamis::milvus::ToBytes(filter);  // for filter_params
 
-  // What a client sent is asked without a copy.
+  // Queries the bytes from a client without a copy.
   const tamis::milvus::Header header = tamis::milvus::ReadHeader(blob);
   if (!header.key_types.Has(tamis::KeyType::kInteger)) return 1;
   const tamis::ConstSplitBlockView view = tamis::milvus::View(blob);
   std::vector<uint64_t> bits(tamis::BitmapWords(members.size()));
   const size_t found = view.Contains(members, tamis::Bitmap(bits));
 
-  // Or it becomes a filter of this library, to be changed, merged and saved.
+  // Makes a filter of this library, which can be changed, merged and saved.
   tamis::SplitBlockBloomFilter copy = tamis::milvus::FromBytes(blob);
   copy.Insert(uint64_t{7});
   copy.Save("members.tamis");

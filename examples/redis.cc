@@ -1,5 +1,5 @@
-// A filter on a Redis server or cluster, that several services share. TAMIS_REDIS_URL says where:
-// `redis/local_cluster.sh cluster -- example_redis` starts one for it.
+// A filter on a Redis server or cluster that several services share. TAMIS_REDIS_URL is the
+// address. `redis/local_cluster.sh cluster -- example_redis` starts a cluster for it.
 #include <tamis/redis/near_cache.h>
 #include <tamis/redis/rebuild.h>
 #include <tamis/redis/split_block_filter.h>
@@ -17,14 +17,14 @@ int main() {
   tamis::redis::ServerOptions servers;
   if (url != nullptr) servers.url = url;
 
-  // One service makes it.
+  // One service makes the filter.
   auto phones = tamis::redis::SplitBlockFilter::Create(
       servers, "phones", {.filter = {.capacity = 1'000'000, .fpr = 0.01}});
   std::vector<uint64_t> numbers;
   for (uint64_t i = 0; i < 100'000; ++i) numbers.push_back(4'930'000'000'000 + 7 * i);
   phones.Insert(numbers);
 
-  // Others ask it. If servers do not answer they take it for "maybe", and ask their database.
+  // Others query it. If servers do not answer, they get "maybe", and query their database.
   auto known = tamis::redis::SplitBlockFilter::Open(
       servers, "phones", {.unavailable = tamis::redis::Unavailable::kMaybe});
   const bool there = known.Contains(numbers[5]);
@@ -32,18 +32,18 @@ int main() {
   std::printf("%zu of %zu may be in; %s\n", hits, numbers.size(),
               known.PlanRoute(tamis::redis::Operation::kContains, 1'000).reason.c_str());
 
-  // One that asks very often keeps a copy, whose "no" may be a second old.
+  // A service with many queries keeps a near cache, whose "no" may be a second old.
   tamis::redis::NearCache near(tamis::redis::SplitBlockFilter::Open(servers, "phones"),
                                {.staleness = std::chrono::seconds(1)});
   const bool there_too = near.Contains(numbers[5]);
 
-  // One of them fills it anew, with what the database has now, while the others go on.
+  // A service rebuilds it from the database, while the others continue to use it.
   tamis::redis::Rebuild(phones, [&](tamis::redis::RebuildInserter& filter) {
-    filter.Insert(numbers);  // in portions, as they are read
+    filter.Insert(numbers);  // in parts, as they are read
   });
   const bool still_there = known.Contains(numbers[5]);
 
-  // The same filter in the memory of this machine, for a job that asks for very many.
+  // A copy in the memory of this machine, for a job with very many queries.
   const tamis::SplitBlockBloomFilter local = known.Pull();
   const bool same = local.Count(numbers) == numbers.size();
   phones.Drop();

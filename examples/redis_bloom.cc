@@ -1,4 +1,4 @@
-// A program reads a Bloom filter that a Redis server made, and makes one for it.
+// Reads a Bloom filter that a Redis server made, and makes one for the server.
 #include <tamis/formats/redis_bloom.h>
 #include <tamis/formats/redis_cuckoo.h>
 #include <tamis/tamis.h>
@@ -9,13 +9,13 @@
 #include <vector>
 
 int main() {
-  // As BF.RESERVE users 0.01 1000 and BF.MADD make it.
+  // Like BF.RESERVE users 0.01 1000 and BF.MADD.
   tamis::RedisBloomFilter made({.capacity = 1000, .error_rate = 0.01});
   made.Insert(std::vector<std::string>{"ada", "bob", "eve"});
   made.Insert(uint64_t{1789});  // "1789", as clients send integers
   made.Save("users.dump");      // for BF.LOADCHUNK
 
-  // What BF.SCANDUMP replied.
+  // Reads the replies of BF.SCANDUMP.
   auto users = tamis::RedisBloomFilter::Load("users.dump");
   const std::vector<std::string> asked = {"ada", "dan", "eve", "1789"};
   std::vector<uint32_t> rows(asked.size());
@@ -23,7 +23,7 @@ int main() {
   for (const uint32_t row : rows) std::printf("%s may be in\n", asked[row].c_str());
   const bool is_new = users.Insert("mallory");  // as BF.ADD
 
-  // As CF.RESERVE sessions 1000: keys can be erased.
+  // Like CF.RESERVE sessions 1000. Keys can be erased.
   tamis::RedisCuckooFilter sessions({.capacity = 1000});
   sessions.Insert("one");
   sessions.Insert("one");

@@ -10,12 +10,12 @@
 int main() {
   const std::vector<int64_t> customers = {1002, 1005, 1009};
 
-  // As BloomFilter.create(1000, 0.01) of Spark 4.1 makes it; an older Spark reads version kV1.
+  // Like BloomFilter.create(1000, 0.01) of Spark 4.1. Older versions of Spark read version kV1.
   tamis::SparkBloomFilter made({.capacity = 1000, .fpr = 0.01});
   made.Insert(customers);
   made.Save("customers.spark");  // for BloomFilter.readFrom
 
-  // What BloomFilter.writeTo wrote, or a value of bloom_filter_agg.
+  // Reads the output of BloomFilter.writeTo, or a value of bloom_filter_agg.
   const std::vector<std::byte> column_value = made.ToBytes();
   auto filter = tamis::SparkBloomFilter::FromBytes(column_value);
   const std::vector<int64_t> asked = {1001, 1002, 1009};

@@ -1,4 +1,5 @@
-// Keys that are strings: one, a vector of them, and a column of Apache Arrow, which may have nulls.
+// Keys that are strings: a single one, a vector, and a column of Apache Arrow, which may have
+// nulls.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -18,9 +19,9 @@ int main() {
   const std::string bytes = "good.examplespam.examplenews.exampleads.example";
   const std::vector<int32_t> offsets = {0, 12, 24, 36, 47};
   const tamis::StringColumn column{bytes.data(), offsets};
-  if (!column.Valid(bytes.size())) return 1;  // the filter relies on offsets that are in order
+  if (!column.Valid(bytes.size())) return 1;  // the filter requires ascending offsets
 
-  // Nothing is copied: the column is hashed where it lies. Here each answer is one byte, 0 or 1.
+  // The column is hashed in place, without a copy. Here each answer is one byte, 0 or 1.
   std::vector<uint8_t> maybe(column.size());
   filter.Contains(column, maybe);
   for (size_t i = 0; i < column.size(); ++i) {
@@ -29,8 +30,9 @@ int main() {
   }
   if (!maybe[1] || !maybe[3]) return 1;
 
-  // A column with nulls brings a bitmap: bit i is 0 if string i is null, whatever bytes it has.
-  // Null is in no filter. Here "ads.example" at 3 is one; 0 is the bit of the bitmap to begin with.
+  // A column with nulls has a bitmap: bit i is 0 if string i is null, whatever bytes it has. No
+  // filter contains a null. Here "ads.example" at 3 is null. The 0 is the first bit of the bitmap
+  // to use.
   const std::vector<uint8_t> validity = {0b0111};
   filter.Contains(tamis::Keys(column).WithValidity(validity.data(), 0), maybe);
   return maybe[1] && !maybe[3] ? 0 : 1;

@@ -7,8 +7,8 @@
 #include <vector>
 
 int main() {
-  // Any whole number of 32-byte blocks, at first all zeros. 40 bytes of a header of yours may come
-  // before them: a multiple of 4 will do, though blocks at a multiple of 32 are faster.
+  // Any number of 32-byte blocks, which are zero at first. A header of your own may come before
+  // them. Its size must be a multiple of 4, here 40. Blocks at a multiple of 32 are faster.
   constexpr size_t kHeader = 40;
   std::vector<std::byte> memory(kHeader + 32 * 512);
   const auto blocks = std::span(memory).subspan(kHeader);
@@ -21,7 +21,7 @@ int main() {
   writer.Insert(keys);         // many keys
   writer.Insert(uint64_t{7});  // or one
 
-  // Whoever has the same bytes and knows the hash can ask them: here, a copy of them.
+  // A program with the same bytes and hash can query them: here, a copy of them.
   const std::vector<std::byte> copy(blocks.begin(), blocks.end());
   const tamis::ConstSplitBlockView reader(copy);
   std::printf("%llu keys inserted, %.3f%% wrong answers expected\n",

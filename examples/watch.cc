@@ -1,4 +1,4 @@
-// A filter from a file that another process replaces: damaged files are not taken.
+// A filter from a file that another process replaces. Damaged files are ignored.
 #include <tamis/live/watch.h>
 #include <tamis/tamis.h>
 
@@ -9,11 +9,11 @@
 #include <fstream>
 #include <vector>
 
-// What the other process does, every night.
+// The work of the other process, every night.
 void SaveFilterOf(const std::vector<uint64_t>& keys, const std::filesystem::path& path) {
   tamis::CuckooFilter<12> filter({.capacity = 1000});
   filter.Insert(keys);
-  filter.Save(path);  // puts it there whole, by renaming
+  filter.Save(path);  // replaces the file as a whole, by renaming
 }
 
 int main() {
@@ -25,7 +25,7 @@ int main() {
   const bool first = live.Read()->Contains(uint64_t{3});
 
   SaveFilterOf({1, 2, 4}, path);
-  watch.CheckNow();  // it looks by itself, too, every 5 seconds
+  watch.CheckNow();  // it also checks every 5 seconds
   const bool second = live.Read()->Contains(uint64_t{4});
 
   std::ofstream(path, std::ios::trunc) << "no filter";

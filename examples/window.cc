@@ -1,4 +1,4 @@
-// Events that come again soon, in a stream that never ends.
+// Recognizes events that come again soon, in a stream that never ends.
 #include <tamis/engine/windowed_filter.h>
 #include <tamis/tamis.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 
 int main() {
-  // The last 100,000 events or more; older ones are forgotten.
+  // Remembers the last 100,000 events or more, and forgets older ones.
   tamis::WindowedFilter<tamis::SplitBlockBloomFilter> recent({.window = 100'000, .fpr = 1e-4});
   uint64_t handled = 0, events = 0;
   for (uint64_t id = 0; id < 1'000'000; ++id) {
