@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-# Name, modes, minutes after which it is stopped, command. Cheap steps that find much come first.
+# Name, modes, time limit in minutes, command. Cheap steps that find many faults come first.
 TABLE = """
 packages      gate,release          30   .ci/packages
 format        quick,gate,release     5   cmake/bootstrap.sh format
@@ -58,7 +58,7 @@ def environment():
 
 
 def end(process):
-    """Ends a step with all that it started: in ten seconds it can clean up."""
+    """Ends a step and all processes that it started. It has ten seconds to clean up."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -68,7 +68,7 @@ def end(process):
 
 
 def run(command, minutes, log):
-    """Shows and keeps the output of the command. Returns its exit status; None if it took too long."""
+    """Shows and keeps the output of the command. Returns its exit status, or None if it took too long."""
     with open(log, "wb") as kept, open(log, "rb") as shown:
         process = subprocess.Popen(["sh", "-c", command], cwd=ROOT, env=environment(),
                                    stdin=subprocess.DEVNULL, stdout=kept, stderr=subprocess.STDOUT,
@@ -88,7 +88,7 @@ def run(command, minutes, log):
 
 
 def cases(since):
-    """Counts the cases that passed and were skipped in the runs of ctest since then, as the programs report."""
+    """Returns how many cases passed and were skipped in runs of ctest since `since`, from reports of the programs."""
     passed = skipped = 0
     for log in ROOT.glob("build/**/Testing/Temporary/LastTest.log"):
         if log.stat().st_mtime < since:
@@ -108,7 +108,7 @@ def cases(since):
 
 
 def summary(log):
-    """ctest's own."""
+    """Returns the summary of ctest."""
     found = re.search(r"^\d+% tests passed.*?(?=^bootstrap: |\Z)", log.read_text(errors="replace"), re.M | re.S)
     return found[0].rstrip() if found else ""
 
@@ -118,7 +118,7 @@ def main(mode):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
     LOGS.mkdir(parents=True, exist_ok=True)
-    lock = open(LOGS / "lock", "w")  # until the process ends
+    lock = open(LOGS / "lock", "w")  # held until the process ends
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,11 +1,11 @@
-# Finds hiredis, the C client of Redis: hiredis::hiredis, Hiredis_FOUND, Hiredis_VERSION; and
-# hiredis::hiredis_ssl, Hiredis_SSL_FOUND, if it was built with TLS (never before its version 1.0) and
-# OpenSSL's headers are there: Hiredis_SSL_MISSING says what is not.
+# Finds hiredis, the C client of Redis: hiredis::hiredis, Hiredis_FOUND, Hiredis_VERSION. If hiredis was
+# built with TLS (never before its version 1.0) and the headers of OpenSSL are installed, also finds
+# hiredis::hiredis_ssl and sets Hiredis_SSL_FOUND. Otherwise Hiredis_SSL_MISSING is the reason.
 #
-# Header and library, where pkg-config says or where they usually are. Its CMake package is not
-# asked: Debian's has none.
+# Looks for the header and library in the folders of pkg-config and in the usual folders. The CMake package
+# is not used, because Debian lacks it.
 if(TARGET hiredis::hiredis)
-  # The parent project has chosen one, whose version need not be known: trust it.
+  # The parent project has chosen one, whose version may be unknown: trust it.
   set(Hiredis_FOUND TRUE)
   if(TARGET hiredis::hiredis_ssl)
     set(Hiredis_SSL_FOUND TRUE)
@@ -17,7 +17,7 @@ find_package(PkgConfig QUIET)
 if(PKG_CONFIG_FOUND)
   pkg_check_modules(PC_HIREDIS QUIET hiredis)
 endif()
-# A pkg-config file may name the folder above the headers or the one they are in.
+# A pkg-config file may name the folder of the headers or the folder above.
 find_path(Hiredis_INCLUDE_DIR hiredis/hiredis.h
   HINTS ${PC_HIREDIS_INCLUDE_DIRS} ${PC_HIREDIS_INCLUDEDIR})
 find_library(Hiredis_LIBRARY hiredis HINTS ${PC_HIREDIS_LIBRARY_DIRS})
@@ -45,7 +45,7 @@ if(Hiredis_FOUND)
     INTERFACE_INCLUDE_DIRECTORIES "${Hiredis_INCLUDE_DIR}"
     IMPORTED_GLOBAL TRUE)
   set(Hiredis_SSL_FOUND FALSE)
-  set(Hiredis_SSL_MISSING "this hiredis has none")
+  set(Hiredis_SSL_MISSING "this hiredis was built without it")
   if(Hiredis_SSL_LIBRARY AND EXISTS "${Hiredis_INCLUDE_DIR}/hiredis/hiredis_ssl.h")
     find_package(OpenSSL QUIET)
     if(OpenSSL_FOUND)

@@ -1,8 +1,8 @@
 # Finds xxHash: xxHash::xxhash, xxHash_FOUND, xxHash_VERSION.
 #
-# Tried in order: its CMake package, pkg-config, header + library (Debian 12 has no CMake package).
+# Tries its CMake package (Debian 12 lacks it), then pkg-config, then the header and library.
 if(TARGET xxHash::xxhash)
-  # The parent project has chosen one, whose version need not be known: trust it.
+  # The parent project has chosen one, whose version may be unknown: trust it.
   set(xxHash_FOUND TRUE)
   return()
 endif()
@@ -42,6 +42,6 @@ if(xxHash_FOUND AND NOT TARGET xxHash::xxhash)
     INTERFACE_INCLUDE_DIRECTORIES "${xxHash_INCLUDE_DIR}")
 endif()
 if(xxHash_FOUND)
-  # A parent project that links a static tamis must see it.
+  # It must be visible to a parent project that links a static tamis.
   set_target_properties(xxHash::xxhash PROPERTIES IMPORTED_GLOBAL TRUE)
 endif()

@@ -1,11 +1,11 @@
-# Apache Arrow and Parquet, where they are: installed for C++, or in the pyarrow package of a Python,
-# which has headers and libraries: -DTAMIS_PYARROW=$(python3 -c 'import pyarrow; print(pyarrow.__path__[0])').
-# Sets TAMIS_HAVE_ARROW, and makes the target tamis_arrow. Nothing is downloaded.
+# Finds Apache Arrow and Parquet: installed for C++, or in the pyarrow package of a Python, which contains
+# headers and libraries: -DTAMIS_PYARROW=$(python3 -c 'import pyarrow; print(pyarrow.__path__[0])').
+# Sets TAMIS_HAVE_ARROW, and makes the target tamis_arrow. Downloads nothing.
 set(TAMIS_PYARROW "" CACHE PATH "Folder of a pyarrow package, whose Arrow and Parquet are linked")
 
 set(TAMIS_HAVE_ARROW OFF)
 if(TAMIS_PYARROW)
-  # The names that linkers look for are in no package; those with versions are.
+  # The package lacks the names that linkers look for, and has names with versions.
   file(GLOB arrow_libraries ${TAMIS_PYARROW}/libarrow.so.* ${TAMIS_PYARROW}/libarrow.*.dylib)
   file(GLOB parquet_libraries ${TAMIS_PYARROW}/libparquet.so.* ${TAMIS_PYARROW}/libparquet.*.dylib)
   if(arrow_libraries AND parquet_libraries AND EXISTS ${TAMIS_PYARROW}/include/parquet/bloom_filter.h)

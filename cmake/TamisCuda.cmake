@@ -1,6 +1,6 @@
 # Decides whether the GPU backend is built: sets TAMIS_CUDA_ENABLED, and enables the language CUDA.
-# A project that contains tamis gets the GPU backend only by TAMIS_CUDA: an nvcc that happens to be
-# installed must not change what it depends on.
+# A project that contains tamis gets the GPU backend only with TAMIS_CUDA: an nvcc that happens to be
+# installed must not change its dependencies.
 set(tamis_cuda_default AUTO)
 if(DEFINED PROJECT_IS_TOP_LEVEL AND NOT PROJECT_IS_TOP_LEVEL)
   set(tamis_cuda_default OFF)
@@ -10,14 +10,14 @@ set(TAMIS_CUDA ${tamis_cuda_default} CACHE STRING
 set_property(CACHE TAMIS_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(TAMIS_CUDA_ARCHITECTURES "" CACHE STRING
   "GPUs to build machine code for, as CMAKE_CUDA_ARCHITECTURES: fewer build faster; empty: by version of nvcc")
-set(TAMIS_CUDA_MIN 12.0)  # the first that knows C++20
+set(TAMIS_CUDA_MIN 12.0)  # the first with C++20
 include(TamisCudaArchitectures)
 
 set(TAMIS_CUDA_ENABLED OFF)
 if(TAMIS_CUDA STREQUAL "AUTO" AND (CMAKE_CROSSCOMPILING OR TAMIS_SANITIZE))
   message(STATUS "CUDA: left out, as the processor is another or a sanitizer is on")
 elseif(TAMIS_CUDA)
-  # A compiler that the user names comes first. PATH may lack the usual place of the toolkit.
+  # A compiler given by the user comes first. PATH may lack the usual folder of the toolkit.
   find_program(TAMIS_NVCC NAMES ${CMAKE_CUDA_COMPILER} $ENV{CUDACXX} nvcc
     PATHS /usr/local/cuda/bin /opt/cuda/bin)
   mark_as_advanced(TAMIS_NVCC)
@@ -41,7 +41,7 @@ elseif(TAMIS_CUDA)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
       set(CMAKE_CUDA_ARCHITECTURES ${TAMIS_CUDA_ARCHITECTURES})
       if(TAMIS_CUDA_ARCHITECTURES STREQUAL "")
-        # Before enable_language, which keeps what it finds here in the cache.
+        # Set before enable_language, which stores it in the cache.
         tamis_cuda_architectures("${tamis_nvcc_version}" CMAKE_CUDA_ARCHITECTURES)
       endif()
     endif()
@@ -57,8 +57,8 @@ elseif(TAMIS_CUDA)
   endif()
 endif()
 
-# tamis_cuda_flags(<target>): for targets of ours with sources in CUDA. CMake before 3.26 does not know
-# that nvcc has C++20, so it cannot be asked for as a feature.
+# tamis_cuda_flags(<target>): sets flags for targets with CUDA sources. C++20 is a flag here and not a
+# feature, because CMake before 3.26 does not support it for nvcc.
 function(tamis_cuda_flags target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
   if(TAMIS_WERROR)

@@ -15,7 +15,7 @@ if(TAMIS_CUDA_ENABLED)
 endif()
 install(EXPORT tamisTargets NAMESPACE tamis:: DESTINATION ${TAMIS_CMAKE_DIR})
 
-# Only a static library passes its dependencies on; the find modules go with it.
+# Only a static library needs its dependencies again in programs, so their find modules are installed.
 get_target_property(type tamis TYPE)
 set(TAMIS_NEEDS_XXHASH OFF)
 set(TAMIS_NEEDS_HIGHWAY OFF)
@@ -31,11 +31,11 @@ if(type STREQUAL "STATIC_LIBRARY")
   endif()
   if(TAMIS_NEEDS_CUDA)
     get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
-    file(REAL_PATH ${cudart} cudart)  # not a link to where it is
+    file(REAL_PATH ${cudart} cudart)  # the file, not a link to it
     install(FILES ${cudart} DESTINATION ${CMAKE_INSTALL_LIBDIR}/tamis RENAME libcudart_static.a)
   endif()
 endif()
-# As find_package(tamis COMPONENTS redis) asks for it.
+# Whether find_package(tamis COMPONENTS redis) must find hiredis.
 set(TAMIS_REDIS_NEEDS_HIREDIS OFF)
 if(TAMIS_REDIS_ENABLED AND type STREQUAL "STATIC_LIBRARY")
   set(TAMIS_REDIS_NEEDS_HIREDIS ON)
@@ -59,7 +59,7 @@ if(TAMIS_NEEDS_CUDA)
   list(APPEND needed "-L\${libdir}/tamis" -lcudart_static -ldl -lrt)
 endif()
 list(JOIN needed " " needed)
-# Programs that link a static library must link its dependencies too, with or without --static.
+# Programs that link a static library must link its dependencies, with or without --static.
 set(TAMIS_PC_PRIVATE .private)
 set(TAMIS_PC_LIBS)
 set(TAMIS_PC_LIBS_PRIVATE "${needed}")

@@ -2,7 +2,7 @@ set(TAMIS_EMULATED_CASES "*" CACHE STRING "GoogleTest's filter of the cases that
 
 # tamis_test(<name> [OPTIMIZED] [SHARDS <n>] <sources>...): a GoogleTest program. ctest runs its tests in <n>
 # processes (default: 1), about 50 tests each, because starting a process costs more than most tests.
-# OPTIMIZED is for tests that compute much themselves.
+# OPTIMIZED is for tests with long computations of their own.
 function(tamis_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "SHARDS" "")
   if(NOT arg_SHARDS)
@@ -23,11 +23,11 @@ function(tamis_test name)
 
   set(filter "*")
   if(TAMIS_SANITIZE)
-    # Arithmetic over many sizes and options, which other cases do for few.
+    # Arithmetic over many sizes and options. Other cases cover a few of them.
     set(filter "-*Slow*:*EveryFilterThatCanBeMadeIsReadAgain:*MemoryFollowsTheDifferentKeys")
   endif()
   if(CMAKE_CROSSCOMPILING_EMULATOR)
-    # Arithmetic that takes long in an emulator and is the same on every processor.
+    # Arithmetic that is slow in an emulator and the same on every processor.
     set(filter "${TAMIS_EMULATED_CASES}-*Slow*:*EveryFilterThatCanBeMadeIsReadAgain:*MeasuredRatesAreThoseExpected")
     string(APPEND filter ":*EveryBit/*:*EveryOtherLength/*:*SmallLimitsAreReadAgain")
     string(APPEND filter ":AdversaryTest.*:*ManyKeysOfEveryForm/scalable_*")
@@ -51,8 +51,8 @@ function(tamis_test_shards name prefix filter shards)
   endforeach()
 endfunction()
 
-# tamis_second_circle([<test>...]): these tests, or all tests of the folder, belong to the second circle.
-# A contributor runs the first circle after each change. Tests of the second need minutes, or
+# tamis_second_circle([<test>...]): moves these tests, or all tests of the folder, to the second circle. A
+# contributor runs the first circle after each change. Tests of the second need minutes, or
 # servers, browsers and other libraries. They exist only if TAMIS_SECOND_CIRCLE is ON, and have the label
 # `second`.
 function(tamis_second_circle)
@@ -62,8 +62,8 @@ function(tamis_second_circle)
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS second)
 endfunction()
 
-# tamis_test_flags(<target>): flags for the code of tests. It is not optimized, which halves the time to
-# compile it. The library that it calls is optimized.
+# tamis_test_flags(<target>): sets flags for the code of tests. It is not optimized, which halves the time
+# to compile it. The library that it calls is optimized.
 function(tamis_test_flags target)
   tamis_flags(${target})
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)

@@ -1,4 +1,4 @@
-# clang warns of each file where -ffast-math comes first.
+# clang warns about each file if -ffast-math comes first.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-Woverriding-option TAMIS_HAS_WOVERRIDING_OPTION)  # before 18: -t-option
@@ -22,15 +22,15 @@ function(tamis_unity_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# tamis_flags(<target>): warnings and sanitizers for a target of ours. As a subproject tamis adds
-# to what the parent chose only what the code depends on; where it chose nothing, optimization,
-# without which the kernels take 40 times as long.
+# tamis_flags(<target>): sets warnings and sanitizers for a target of this project. A subproject only gets
+# flags that the code depends on, and optimization if the parent has chosen none. Without optimization, the
+# kernels take 40 times as long.
 function(tamis_flags target)
-  # The sources do not mark what a shared library exports.
+  # The sources do not mark the symbols that a shared library exports.
   set_target_properties(${target} PROPERTIES
     CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
-  # With -ffast-math a rate that is no number is not refused. SHELL: what is given twice stays there twice,
-  # and so the last word is ours.
+  # With -ffast-math a rate that is not a number would be accepted. SHELL: keeps flags that are given twice, so
+  # that these come last.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fno-fast-math ${TAMIS_OVERRIDING_IS_MEANT}>"
     "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fvisibility=$<TARGET_PROPERTY:CXX_VISIBILITY_PRESET>>"
@@ -40,7 +40,7 @@ function(tamis_flags target)
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef
       # False alarms of g++ 12 on string concatenation (GCC bug 105651).
       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-      # In a unity build g++ takes each source for a header.
+      # In a unity build g++ treats each source as a header.
       $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   elseif(NOT CMAKE_CXX_FLAGS MATCHES "(^| )-O")
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
@@ -54,9 +54,9 @@ function(tamis_flags target)
     target_compile_options(${target} PRIVATE ${flags} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE ${flags})
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-      # Programs in C need what it has for C++ in our libraries.
+      # Programs in C need its C++ runtime for our libraries.
       set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-      # What g++ says to the sources by itself.
+      # The macros that g++ defines itself.
       foreach(sanitizer address thread)
         if(TAMIS_SANITIZE MATCHES ${sanitizer})
           string(TOUPPER ${sanitizer} upper)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # From a fresh clone to the main job or to passed tests, in one command; `help` lists the commands.
 set -eu
-unset CDPATH  # with which cd says where it is
+unset CDPATH  # with it cd prints the folder
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build/release"
 first="$root/build/first"
 
-# Programs as "command:package"; libraries by the package of their headers.
+# Programs as "command:package". Libraries are the packages of their headers.
 build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
 test_programs="$build_programs python3:python3 redis-server:redis-server openssl:openssl"
 # For tests of processors without AVX.
@@ -16,13 +16,13 @@ format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
 demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev"
 all_libraries="$demo_libraries libgtest-dev libbenchmark-dev libsqlite3-dev libhiredis-dev"
-tls_libraries="libssl-dev"  # of use where hiredis has TLS: Debian 13
+tls_libraries="libssl-dev"  # used if hiredis has TLS, as in Debian 13
 bench_libraries="$demo_libraries libbenchmark-dev"
 clang_programs="clang++:clang"
 clang_libraries="libclang-rt-dev"
 browser_programs="chromium:chromium"
 report_packages="python3-matplotlib python3-jsonschema"
-# For the tests of the Python package, which have the rest from PyPI.
+# For the tests of the Python package, which get the rest from PyPI.
 python_packages="python3-dev python3-venv"
 
 say() { echo "bootstrap: $*"; }
@@ -30,7 +30,7 @@ fail() {
   echo "bootstrap: $*" >&2
   exit 1
 }
-# What cannot be had on this machine, as opposed to what went wrong: status 69, EX_UNAVAILABLE.
+# For things that this machine lacks, as opposed to failures: status 69, EX_UNAVAILABLE.
 unavailable() {
   echo "bootstrap: $*" >&2
   exit 69
@@ -41,27 +41,27 @@ usage() {
 Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [ARGUMENTS]   build and run `tamis demo phones ARGUMENTS`
-  test [ARGUMENTS]   build and run the first circle of tests, as after each change;
+  test [ARGUMENTS]   build and run the first circle of tests, meant for each change;
                      ARGUMENTS are for ctest
   test all [ARGUMENTS]
-                     both circles, with optimization: adds the tests that need servers,
-                     browsers, other libraries or minutes
+                     both circles, with optimization: adds tests that need servers, browsers,
+                     other libraries or minutes
   bench [ARGUMENTS]  build tamis-bench and tamis-report without the tests, and run
-                     `tamis-bench ARGUMENTS`; a release's archive is enough for it
-  browser            install Chromium, in which the tests open the page of tamis-report
-  deps               only install what `demo` and `test` need
+                     `tamis-bench ARGUMENTS`; the archive of a release is enough for it
+  browser            install Chromium, for the tests of the page of tamis-report
+  deps               only install the packages that `demo` and `test` need
   clang              install clang with its sanitizers and libFuzzer, for the preset `clang`
   aarch64 [ARGUMENTS]
                      build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`;
                      `aarch64 deps` only installs what that needs
   format [--fix]     check the layout of the sources with clang-format, or fix it
-  prefix DIR [ARCH]  unpack the libraries needed (headers too) into DIR, for a machine without
-                     network or for a cross build; there: cmake -DCMAKE_PREFIX_PATH=DIR
-  help               this text
+  prefix DIR [ARCH]  unpack the libraries and headers into DIR, for a machine without network or a
+                     cross build; then use cmake -DCMAKE_PREFIX_PATH=DIR
+  help               print this text
 
 ARGUMENTS of `test` and `aarch64` that begin with -D are for CMake, such as -DTAMIS_TESTS="core;simd".
-What is missing is installed with apt-get (with sudo where not root). Elsewhere the script names it
-and stops. Libraries of your own are found through CMAKE_PREFIX_PATH in the environment; then none
+Missing packages are installed with apt-get (with sudo if not root). Without apt-get the script names
+them and stops. If CMAKE_PREFIX_PATH is set in the environment, libraries are found there, and none
 are installed. Builds go to build/ in the repository.
 END
 }
@@ -70,9 +70,9 @@ name_what_is_needed() {
   cat >&2 <<'END'
 bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
   a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
-  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd only to read packed input;
+  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd to read packed input;
   for the tests also Python 3, GoogleTest, Google Benchmark, SQLite for one example, and
-  hiredis and redis-server for filters on Redis, which are left out without them;
+  hiredis and redis-server for filters on Redis, which are optional;
   matplotlib for the plots of tamis-report, and the headers and venv of Python 3.11 or newer
   for the tests of the Python package
 END
@@ -89,7 +89,7 @@ as_root() {
   fi
 }
 
-# missing PROGRAMS LIBRARIES: the packages to install.
+# missing PROGRAMS LIBRARIES: prints the packages to install.
 missing() {
   for program in $1; do
     command -v "${program%%:*}" >/dev/null || echo "${program##*:}"
@@ -104,7 +104,7 @@ missing() {
 # install_missing PROGRAMS LIBRARIES: fails if something cannot be installed.
 install_missing() {
   if ! command -v apt-get >/dev/null; then
-    say "no apt-get here: going on with what is installed"
+    say "no apt-get here: using the installed packages"
     return 0
   fi
   packages=$(missing "$1" "$2" | tr '\n' ' ')
@@ -137,7 +137,7 @@ configure() {
   if [ ! -f "$dir/CMakeCache.txt" ] && command -v ninja >/dev/null; then
     set -- -G Ninja "$@"
   fi
-  # Compiling again what was compiled before is most of the time of a clean build.
+  # Most of a clean build compiles files that were compiled before.
   if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}"
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
@@ -173,7 +173,7 @@ demo() {
 
 bench() {
   need "$build_programs python3:python3" "$bench_libraries" >&2
-  # A folder that is there keeps its options, such as those for peers.
+  # An existing folder keeps its options, such as those for peers.
   if [ -f "$build/CMakeCache.txt" ]; then
     configure "$build" -DTAMIS_BUILD_BENCH=ON >&2
   else
@@ -184,14 +184,14 @@ bench() {
   exec "$build/tamis-bench" "$@"
 }
 
-# Whatever packages it comes from, it has to make a fuzz target.
+# Wherever clang comes from, it must be able to build a fuzz target.
 clang_with_libfuzzer() {
-  install_missing "$clang_programs" "$clang_libraries" || say "going on with what is installed"
+  install_missing "$clang_programs" "$clang_libraries" || say "using the installed packages"
   command -v clang++ >/dev/null || unavailable "needs clang"
   mkdir -p "$root/build"
   echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
     clang++ -x c++ - -fsanitize=fuzzer,address,undefined -o "$root/build/clang-probe" ||
-    unavailable "clang++ has not its sanitizers and libFuzzer"
+    unavailable "clang++ lacks its sanitizers or libFuzzer"
 }
 
 browser() {
@@ -199,7 +199,8 @@ browser() {
     unavailable "needs chromium"
 }
 
-# take_options ARGUMENTS...: those for CMake, which come first, without spaces in them.
+# take_options ARGUMENTS...: sets $options to the options for CMake, which come first and contain no spaces,
+# and $taken to their number.
 take_options() {
   options=
   taken=0
@@ -215,7 +216,7 @@ take_options() {
 }
 
 # The first circle compiles quickly: sources together (unity), with little optimization. Without a GPU it
-# builds machine code for one GPU architecture only. Options of an earlier call do not count (-U).
+# builds machine code for only one GPU architecture. Options of earlier calls are dropped (-U).
 first_circle() {
   gpus=
   nvidia-smi -L >/dev/null 2>&1 || gpus=-DTAMIS_CUDA_ARCHITECTURES=90-real
@@ -231,7 +232,7 @@ both_circles() {
   build "$build"
 }
 
-# Two processes more than there are processors: some tests wait for servers or for the disk.
+# Two processes more than processors, because some tests wait for servers or for the disk.
 run_ctest() {
   dir=$1
   shift
@@ -261,8 +262,8 @@ run_tests() {
   fi
 }
 
-# With a package database of its own apt-get serves another architecture, and the system's packages
-# stay as they are.
+# apt-get with a package database of its own can fetch packages of another architecture, and leaves the
+# packages of the system alone.
 prefix() {
   [ $# -ge 1 ] || fail "prefix needs a folder: cmake/bootstrap.sh prefix DIR [ARCH]"
   command -v apt-get >/dev/null || unavailable "prefix needs apt-get (Debian, Ubuntu)"
@@ -282,12 +283,12 @@ Dir::Cache "$state/cache";
 END
   export APT_CONFIG="$state/apt.conf"
   say "fetching the libraries for $arch"
-  apt-get -q update || unavailable "no package lists for $arch from this system's archive"
-  # The headers' packages, and those that hold the shared libraries they name.
+  apt-get -q update || unavailable "the archive of this system has no package lists for $arch"
+  # The packages of the headers, and of the shared libraries that they depend on.
   runtime=$(apt-cache depends --important $all_libraries |
     sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\|zstd\|sqlite3\|hiredis\)[^ ]*\|zlib1g\)$/\1/p' | sort -u)
   (cd "$state/debs" && apt-get -q download $all_libraries $runtime) ||
-    unavailable "the archive of this system has not all libraries for $arch"
+    unavailable "the archive of this system lacks libraries for $arch"
   unset APT_CONFIG
   for deb in "$state"/debs/*.deb; do
     dpkg -x "$deb" "$state/root"
@@ -295,9 +296,9 @@ END
   cp -R "$state/root/usr/include" "$state/root/usr/lib" "$dir"
   mkdir -p "$dir/share" && cp -R "$state/root/usr/share/cmake" "$dir/share"
   rm -rf "$state"
-  # pkg-config files name /usr; make them say where they are.
+  # pkg-config files name /usr as prefix. Make the prefix relative to the file.
   find "$dir" -name '*.pc' -exec sed -i 's|^prefix=.*|prefix=${pcfiledir}/../../..|' {} +
-  say "$dir holds the libraries; use it with cmake -DCMAKE_PREFIX_PATH=$dir"
+  say "the libraries are in $dir; use them with cmake -DCMAKE_PREFIX_PATH=$dir"
 }
 
 aarch64() {
@@ -309,7 +310,7 @@ aarch64() {
     command -v "${program%%:*}" >/dev/null || unavailable "needs ${program##*:}"
   done
   arm_prefix="$root/build/aarch64-prefix"
-  # The script again, for an unavailable archive to end only this part with its status.
+  # A second run of this script. If the archive is unavailable, its status 69 ends this run, too.
   [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
   [ "${1:-}" != deps ] || return 0
   arm_build="$root/build/aarch64"
@@ -322,7 +323,7 @@ aarch64() {
     ctest --test-dir "$arm_build" --no-tests=error --output-on-failure --parallel "$(nproc)" "$@"
 }
 
-# Later versions lay code out differently, so only version 14, of Debian 12, decides.
+# Later versions format code differently, so only version 14, of Debian 12, counts.
 format() {
   install_missing "$format_programs" "" && command -v clang-format-14 >/dev/null ||
     unavailable "needs clang-format-14"
