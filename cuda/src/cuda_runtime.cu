@@ -48,9 +48,9 @@ struct WarpLane : ThisWarp {
 };
 
 // The blocks that a multiprocessor is to hold of kernels for which the compiler chooses otherwise;
-// 0: of all others. Insertions get as many as have threads there, 2048 or 1536, with 32 or 40
-// registers each; the hashing of strings keeps as many as that leaves for a half of the threads,
-// without spilling.
+// 0: of all others. Insertions, and the uncommon lookups in fuse filters, get as many as have
+// threads there, 2048 or 1536, with 32 or 40 registers each; the hashing of strings keeps as many
+// as that leaves for a half of the threads, without spilling.
 constexpr int kFull =
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)
@@ -66,6 +66,8 @@ template <typename Ref>
 constexpr int kLeastBlocks<MaskedInsertCall<Ref>> = kFull;
 template <typename Ref, typename Column>
 constexpr int kLeastBlocks<ChangeCall<Ref, Change::kInsert, Column>> = kFull;
+template <int kBits, typename Column>
+constexpr int kLeastBlocks<ContainsCall<FuseRef<kBits>, Column>> = kFull;
 template <typename Offset>
 constexpr int kLeastBlocks<HashColumnCall<Offset>> = 4;
 

@@ -178,6 +178,7 @@ void DeviceFilter::Upload(const Filter& host, StreamRef stream) {
 
 void DeviceFilter::Download(Filter& host, StreamRef stream) const {
   RequireSame(host.Header());
+  RequireChangeable(kind());
   const std::span<std::byte> into = tamis::detail::FilterAccess::WritablePayload(host);
   const Current current(*this, stream);
   const Status status = runtime_->Copy(into.data(), data_, bytes(), stream);
@@ -438,6 +439,7 @@ size_t DeviceFilter::Select(Keys keys, std::span<uint64_t> out, StreamRef stream
 }
 
 size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream) {
+  RequireChangeable(kind());
   if (kind() != FilterKind::kSplitBlock || keys.validity() != nullptr) {
     return ChangeAndWait(Change::kInsert, keys, failed, stream);
   }
@@ -457,7 +459,8 @@ void DeviceFilter::CombineAndWait(Combination how, const DeviceFilter& other, cu
   RequireSame(other.header_);
   const std::string done = how == Combination::kUnion ? "merged" : "intersected";
   if (kind() != FilterKind::kSplitBlock) {
-    throw Error(ErrorCode::kIncompatible, "cuckoo filters cannot be " + done);
+    throw Error(ErrorCode::kIncompatible,
+                tamis::detail::StrCat(FilterKindName(kind()), " filters cannot be ", done));
   }
   if (other.device_ != device_) {
     throw Error(ErrorCode::kIncompatible,

@@ -21,7 +21,7 @@ Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, ui
   if (change == kInsert && !keys.empty()) header_.key_types.Add(keys.key_type());
   auto* const bits = reinterpret_cast<uint32_t*>(failed);
   const auto launch = [&]<typename Ref, typename Column>(const Ref& ref, const Column& column) {
-    if constexpr (!std::is_same_v<Ref, SplitBlockRef>) {
+    if constexpr (requires { ref.EraseHash(0); }) {
       if (change == kErase) {
         return runtime_->Launch(ChangeCall<Ref, kErase, Column>{ref, column, bits, num_failed},
                                 stream);
@@ -30,7 +30,8 @@ Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, ui
           runtime_->Launch(ChangeCall<Ref, kInsert, Column>{ref, column, bits, num_failed}, stream);
       if (!inserted.ok() || nodes == nullptr) return inserted;
       return runtime_->Launch(RetryCall<Ref, Column>{ref, column, bits, num_failed, nodes}, stream);
-    } else if constexpr (std::is_same_v<Column, MaskedColumn>) {
+    } else if constexpr (std::is_same_v<Ref, SplitBlockRef> &&
+                         std::is_same_v<Column, MaskedColumn>) {
       return runtime_->Launch(MaskedInsertCall<Ref>{ref, column, bits, num_failed}, stream);
     } else {
       return kInvalidValue;  // there is nothing that can fail
@@ -45,7 +46,7 @@ Status DeviceFilter::ChangeAsync(Change change, const Keys& keys, Bitmap failed,
                                  uint64_t* num_failed, uint32_t* nodes,
                                  cudaStream_t stream) noexcept {
   if (failed.words().size() < BitmapWords(keys.size()) || num_failed == nullptr ||
-      kind() == FilterKind::kSplitBlock || !IsForKernels(keys)) {
+      !KindInfo(kind()).can.erase || !IsForKernels(keys)) {
     return kInvalidValue;
   }
   const ScopedDevice current(*runtime_, device_);
@@ -75,6 +76,7 @@ Status DeviceFilter::EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing
 }
 
 size_t DeviceFilter::Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream) {
+  RequireChangeable(kind());
   if (kind() == FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported, "no key can be erased from a split-block filter");
   }

@@ -14,6 +14,8 @@
 #include "tamis/cuda/device_filter.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
+#include "tamis/file/filter_kind_name.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis::cuda {
 
@@ -68,6 +70,14 @@ Status ForColumn(const Keys& keys, const HashSpec& spec, const Act& act) {
 inline bool IsForKernels(const Keys& keys) {
   KeyColumn column;
   return MakeColumn(keys, {}, &column).ok();
+}
+
+// Throws Error(kReadOnly) for a static kind.
+inline void RequireChangeable(FilterKind kind) {
+  if (!KindInfo(kind).is_static) return;
+  throw Error(ErrorCode::kReadOnly,
+              tamis::detail::StrCat("a ", FilterKindName(kind),
+                                    " filter never changes: build another one of all keys"));
 }
 
 inline void RequireSize(const char* what, uint64_t size, uint64_t needed, uint64_t keys) {

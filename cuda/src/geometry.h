@@ -5,15 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <variant>
 
-#include "tamis/cuda/cuckoo_ref.cuh"
-#include "tamis/cuda/filter_ref.cuh"
+#include "tamis/cuda/device_filter.h"
 #include "tamis/file/file.h"
 
 namespace tamis::cuda {
-
-using AnyRef = std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>>;
 
 bool HasKernels(FilterKind kind) noexcept;
 
@@ -22,7 +18,7 @@ bool HasKernels(FilterKind kind) noexcept;
 void RequireGeometry(const FileHeader& header);
 
 // A view of a filter at `data`; the header has passed RequireGeometry.
-AnyRef RefOf(const FileHeader& header, void* data) noexcept;
+detail::AnyRef RefOf(const FileHeader& header, void* data) noexcept;
 
 // Keys inserted: what the header says, or for a cuckoo filter the fingerprints that are there.
 uint64_t CountInserted(const FileHeader& header, std::span<const std::byte> payload) noexcept;

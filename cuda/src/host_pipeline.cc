@@ -417,6 +417,7 @@ uint64_t HostPipeline::Impl::InsertFromDevice(DeviceFilter& filter, const Keys& 
 
 uint64_t HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys,
                                     const Progress& progress, After after) {
+  RequireChangeable(filter.kind());
   if (filter.kind() != FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported,
                 "a pipeline inserts into filters that take every key, and cannot say which did not "

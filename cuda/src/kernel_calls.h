@@ -8,6 +8,7 @@
 
 #include "tamis/cuda/cuckoo_ref.cuh"
 #include "tamis/cuda/filter_ref.cuh"
+#include "tamis/cuda/fuse_ref.cuh"
 #include "tamis/detail/change.h"
 #include "tamis/detail/hd.h"
 #include "tamis/detail/kernels.h"
@@ -169,7 +170,11 @@ using KernelCall = std::variant<
     ChangeCall<CuckooRef<8>, Change::kErase, MaskedColumn>,
     ChangeCall<CuckooRef<12>, Change::kErase, MaskedColumn>,
     ChangeCall<CuckooRef<16>, Change::kErase, MaskedColumn>, RetryCall<CuckooRef<8>, MaskedColumn>,
-    RetryCall<CuckooRef<12>, MaskedColumn>, RetryCall<CuckooRef<16>, MaskedColumn>>;
+    RetryCall<CuckooRef<12>, MaskedColumn>, RetryCall<CuckooRef<16>, MaskedColumn>,
+    ContainsCall<FuseRef<8>>, ContainsCall<FuseRef<12>>, ContainsCall<FuseRef<16>>,
+    ContainsCall<FuseRef<32>>, ContainsCall<FuseRef<8>, MaskedColumn>,
+    ContainsCall<FuseRef<12>, MaskedColumn>, ContainsCall<FuseRef<16>, MaskedColumn>,
+    ContainsCall<FuseRef<32>, MaskedColumn>>;
 
 // How much a call has to do: for the launch.
 struct Work {

@@ -37,7 +37,9 @@ constexpr uint64_t kLocalBytes<ChangeCall<CuckooRef<kBits>, Change::kInsert, Col
 // Returns memory that a kernel touches, which determines the device that it must run on.
 template <typename Call>
 const void* MemoryOf(const Call& call) {
-  if constexpr (requires { call.filter; }) {
+  if constexpr (requires { call.filter.table; }) {
+    return call.filter.table.slots;
+  } else if constexpr (requires { call.filter; }) {
     return call.filter.words;
   } else if constexpr (requires { call.into; }) {
     return call.into;

@@ -15,6 +15,7 @@
 #include "tamis/cuda/host_pipeline.h"
 #include "tamis/error.h"
 #include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/fuse_filter.h"
 #include "tamis/filters/sizing.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
@@ -308,6 +309,28 @@ TEST_F(GpuTest, CuckooTakesItsCapacity) {
   EXPECT_EQ(device.Insert(keys.keys()), host.capacity());
 }
 
+// Of one shard and of several.
+template <int kBits>
+void TestFuse() {
+  for (const size_t n : {0, 1, 1009, 3'000'017}) {
+    const std::vector<uint64_t> keys = RandomKeys(2 * n + 1009, n);
+    const auto host = FuseFilter<kBits>::From(std::span(keys).first(n));
+    const DeviceFilter device(host);
+    const DeviceArray<uint64_t> on_device(keys), bits(BitmapWords(keys.size()));
+    std::vector<uint64_t> want(BitmapWords(keys.size()));
+    const size_t found = host.Contains(keys, Bitmap(want));
+    EXPECT_EQ(device.Contains(on_device.keys(), Bitmap(bits.span())), found);
+    ASSERT_EQ(bits.vector(), want) << n;
+  }
+}
+
+TEST_F(GpuTest, FuseAnswersAsTheHost) {
+  TestFuse<8>();
+  TestFuse<12>();
+  TestFuse<16>();
+  TestFuse<32>();
+}
+
 // A validity bitmap on the host and on the device; a third of the keys are null.
 class Validity {
  public:
@@ -356,13 +379,14 @@ TEST_F(GpuTest, NullsAreInNoAnswer) {
     CuckooFilter<16> cuckoo({.capacity = n + 1});
     cuckoo.Insert(std::span(values).first(n / 2));
     cuckoo.Insert(std::span(narrow).first(n / 2));
+    const auto fuse = FuseFilter<12>::From(std::span(values).first(n / 2));
     const std::pair<Keys, Keys> forms[] = {{values, values_there.keys()},
                                            {narrow, narrow_there.keys()},
                                            {Hashes{values}, Hashes{values_there.keys()}}};
     for (const auto& [here, there] : forms) {
       const Keys keys = validity.OfHost(here), on_device = validity.OfDevice(there);
       for (const Filter* const filter :
-           {static_cast<const Filter*>(&host), static_cast<const Filter*>(&cuckoo)}) {
+           std::initializer_list<const Filter*>{&host, &cuckoo, &fuse}) {
         const DeviceFilter device(*filter);
         std::vector<uint64_t> want(BitmapWords(n)), want_rows(n);
         std::vector<uint8_t> want_bytes(n);

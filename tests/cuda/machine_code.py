@@ -56,6 +56,15 @@ REQUIRED = {
         (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb1ENS0_12MaskedColumn": [
         (BYTE_LOAD, 1, 1), (ADD, 1, 1)],
+    # A key, a multiplier and three slots. A slot of 12 bits is two bytes.
+    "CommonContainsCallINS0_7FuseRefILi8EEELNS0_7AnswersE0ELb0ENS0_9KeyColumn": [
+        (LOAD, 5, 5), (BYTE_LOAD, 3, 3), (ADD, 0, 0)],
+    "CommonContainsCallINS0_7FuseRefILi12EEELNS0_7AnswersE0ELb0ENS0_9KeyColumn": [
+        (LOAD, 8, 8), (BYTE_LOAD, 6, 6), (ADD, 0, 0)],
+    "CommonContainsCallINS0_7FuseRefILi16EEELNS0_7AnswersE2ELb1E": [
+        (LOAD, 5, 5), (ADD, 1, 1), (WARP_SUM, 2, 2)],
+    "CommonContainsCallINS0_7FuseRefILi32EEELNS0_7AnswersE0ELb0ENS0_12MaskedColumn": [
+        (LOAD, 6, 6), (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
     # The first and the last strings of a column, and odd bytes of short strings, are read byte by byte. All others
     # are read by words.
     "HashColumnCall": [(BYTE_LOAD, 1, 120), (WORD_LOAD, 60, None)],
@@ -71,6 +80,10 @@ BUDGETS = [
     (r"CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE\dELb1E", 160),
     (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb0E", 138),
     (r"CommonContainsCallINS0_9CuckooRefILi\d+EEELNS0_7AnswersE\dELb1E", 184),
+    (r"CommonContainsCallINS0_7FuseRef.*ELb0ENS0_12MaskedColumn", 177),
+    (r"CommonContainsCallINS0_7FuseRef.*ELb1ENS0_12MaskedColumn", 227),
+    (r"CommonContainsCallINS0_7FuseRefILi\d+EEELNS0_7AnswersE\dELb0E", 164),
+    (r"CommonContainsCallINS0_7FuseRefILi\d+EEELNS0_7AnswersE\dELb1E", 211),
     (r"12ContainsCall.*MaskedColumn", 425),
     (r"12ContainsCall", 412),
     (r"MaskedInsertCall", 790),

@@ -13,8 +13,10 @@
 #include "tamis/backends.h"
 #include "tamis/cuda/device_filter.h"
 #include "tamis/cuda/host_pipeline.h"
+#include "tamis/engine/build.h"
 #include "tamis/error.h"
 #include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/fuse_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
@@ -130,6 +132,8 @@ class CudaNulls : public testing::Test {
   template <int kBits>
   void CheckLookupsOfCuckoo();
   template <int kBits>
+  void CheckLookupsOfFuse();
+  template <int kBits>
   void CheckChangesOfCuckoo();
 
   FakeRuntime runtime_;
@@ -224,6 +228,24 @@ TEST_F(CudaNulls, CuckooLookupsAnswerAsTheHost) {
   CheckLookupsOfCuckoo<8>();
   CheckLookupsOfCuckoo<12>();
   CheckLookupsOfCuckoo<16>();
+}
+
+template <int kBits>
+void CudaNulls::CheckLookupsOfFuse() {
+  const auto host = Build<FuseFilter<kBits>>(
+      [&](const auto& visit) { std::ranges::for_each(known_.Of(kMaxKeys), visit); }, {});
+  const DeviceFilter device(host, Options());
+  size_t form = 0;
+  ForEachValidity([&](size_t n, const Validity& validity) {
+    CheckLookups(host, device, validity.Of(known_.Of(n)[form++ % AllLayouts::kForms]));
+  });
+}
+
+TEST_F(CudaNulls, FuseLookupsAnswerAsTheHost) {
+  CheckLookupsOfFuse<8>();
+  CheckLookupsOfFuse<12>();
+  CheckLookupsOfFuse<16>();
+  CheckLookupsOfFuse<32>();
 }
 
 TEST_F(CudaNulls, SplitBlockInsertionsAreThoseOfTheHost) {

@@ -121,10 +121,18 @@ TAMIS_HD void SetSlot(unsigned char* slots, uint64_t i, uint32_t value) {
 }
 
 // The fingerprint of a key is the low bits of ~mixed, and the xor of its three slots. So a shard of
-// zeros with the multiplier 0 contains no key.
+// zeros with the multiplier 0 contains no key. `slots` are those of the shard.
+template <int kBits>
+TAMIS_HD bool ShardContains(const Table& table, const unsigned char* slots, uint64_t mixed) {
+  constexpr uint32_t kMask = ~uint32_t{0} >> (32 - kBits);
+  const Places at = Locate(mixed, table.range, table.length);
+  const uint32_t x = Slot<kBits>(slots, at.first) ^ Slot<kBits>(slots, at.second) ^
+                     Slot<kBits>(slots, at.third) ^ static_cast<uint32_t>(mixed);
+  return (x & kMask) == kMask;
+}
+
 template <int kBits>
 TAMIS_HD bool Contains(const Table& table, uint64_t hash) {
-  constexpr uint32_t kMask = ~uint32_t{0} >> (32 - kBits);
   uint64_t mixed = hash * table.multipliers[0];
   const unsigned char* slots = table.slots;
   if (table.shard_shift != 63) {  // saves a sixth of the time of a query in cache
@@ -132,10 +140,7 @@ TAMIS_HD bool Contains(const Table& table, uint64_t hash) {
     mixed = hash * table.multipliers[shard];
     slots += shard * (table.stride * kBits / 8);
   }
-  const Places at = Locate(mixed, table.range, table.length);
-  const uint32_t x = Slot<kBits>(slots, at.first) ^ Slot<kBits>(slots, at.second) ^
-                     Slot<kBits>(slots, at.third) ^ static_cast<uint32_t>(mixed);
-  return (x & kMask) == kMask;
+  return ShardContains<kBits>(table, slots, mixed);
 }
 
 // The multiplier of a shard in attempt 0, 1, ... It is odd, so different hashes stay different. The

@@ -46,7 +46,7 @@ struct KindCalibration {
   // Fills the filter as far as lookups require, if the `keys` keys that are inserted for measuring
   // are not enough. nullptr if that makes no difference.
   void (*fill)(ChangeableFilter& filter, uint64_t keys) = nullptr;
-  bool on_device = false;  // whether GPUs can take filters of this kind
+  bool on_device = false;  // queries on a GPU are measured, too
   TypicalCosts typical = {};
 };
 

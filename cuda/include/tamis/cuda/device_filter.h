@@ -10,6 +10,7 @@
 
 #include "tamis/cuda/cuckoo_ref.cuh"
 #include "tamis/cuda/filter_ref.cuh"
+#include "tamis/cuda/fuse_ref.cuh"
 #include "tamis/cuda/memory_resource.h"
 #include "tamis/cuda/status.h"
 #include "tamis/cuda/stream.h"
@@ -24,6 +25,14 @@ class HostPipeline;
 class Runtime;
 enum class Combination : uint8_t;
 
+namespace detail {
+
+// A view of a filter of any kind that has kernels.
+using AnyRef = std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>, FuseRef<8>,
+                            FuseRef<12>, FuseRef<16>, FuseRef<32>>;
+
+}  // namespace detail
+
 struct DeviceOptions {
   int device = -1;                   // -1: the current one
   MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, where the device has it
@@ -35,8 +44,11 @@ struct DeviceOptions {
   bool insertions = true;
 };
 
-// Move-only owner of a split-block or cuckoo filter in device memory, or view of one, with the bits
-// that it has on the host.
+// Move-only owner of a split-block, cuckoo or fuse filter in device memory, or view of one, with
+// the bits that it has on the host.
+//
+// A fuse filter is built on the host. Here it can be queried, cleared, and replaced by Upload.
+// Insert, Erase and Download throw Error(kReadOnly), and their Async forms return kInvalidValue.
 //
 // Keys and outputs are in device memory: a Keys holds device pointers here, and so do Bitmap and
 // std::span. Keys with a validity bitmap (Keys::WithValidity, at any address and first bit) have it
@@ -139,9 +151,9 @@ class DeviceFilter {
   size_t Erase(Keys keys, StreamRef stream = {}) { return Erase(keys, {}, stream); }
   size_t Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream = {});
   // Adds all keys of `other`, which is on the same device. Throws Error(kIncompatible), also for
-  // cuckoo filters, which cannot be merged, and Error(kInvalidArgument) if both are in memory that
-  // overlaps in part. With itself, or a view of the same memory, a filter is what it was, and its
-  // count, too.
+  // cuckoo and fuse filters, which cannot be merged, and Error(kInvalidArgument) if both are in
+  // memory that overlaps in part. With itself, or a view of the same memory, a filter is what it
+  // was, and its count, too.
   void Merge(const DeviceFilter& other, StreamRef stream = {});
   // Keeps what both have, as SplitBlockBloomFilter::Intersect, and throws as Merge.
   void Intersect(const DeviceFilter& other, StreamRef stream = {});
@@ -230,7 +242,7 @@ class DeviceFilter {
   bool changed_by_others_ = false;  // at any time: by graphs, by kernels of users
   void* data_ = nullptr;
   bool is_view_ = false;  // of memory that is somebody else's
-  std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRef<16>> ref_;
+  detail::AnyRef ref_;
 };
 
 }  // namespace tamis::cuda
