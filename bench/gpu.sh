@@ -287,7 +287,7 @@ benchmark() {
 
 run 30 "smoke" 'GpuTest.AKernelOfAUserAsksAndFillsFilters'
 run 60 "bit-equality with the CPU" \
-  'GpuTest.InsertGives*:GpuTest.EveryOutput*:GpuTest.Strings*:GpuTest.Merge*:GpuTest.HostKeys*:GpuTest.Cuckoo*'
+  'GpuTest.InsertGives*:GpuTest.EveryOutput*:GpuTest.Strings*:GpuTest.Merge*:GpuTest.HostKeys*:GpuTest.Cuckoo*:GpuTest.Fuse*'
 run 90 "no false negatives among 1e9 keys, and the false-positive rate" 'GpuTest.SlowNoFalseNegatives*'
 run 30 "graph capture" 'GpuTest.AGraph*'
 run 30 "out of memory" 'GpuTest.OutOfMemory*'

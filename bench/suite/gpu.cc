@@ -17,7 +17,7 @@
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/filters/changeable_filter.h"
-#include "tamis/filters/sizing.h"
+#include "tamis/filters/filter_kinds.h"
 
 namespace tamis::bench {
 namespace {
@@ -73,6 +73,8 @@ class Contestant {
   virtual uint64_t bytes() const = 0;
   virtual uint64_t num_keys() const = 0;
   virtual std::optional<double> expected_fpr() const = 0;
+  // Puts all keys in, before the first repetition.
+  virtual void Prepare() { Fill(); }
   // These put work on a stream. RequireAll checks the passes.
   virtual void Clear(cudaStream_t stream) = 0;
   virtual void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
@@ -189,7 +191,7 @@ double Contestant::Measure(const Case& c, uint64_t* n) {
 }
 
 void Contestant::Repeat(size_t repetition, const Limits& limits) {
-  if (repetition == 0) Fill();
+  if (repetition == 0) Prepare();
   for (const Case& c : cases_) {
     uint64_t n = 0;
     if (repetition == 0) Measure(c, &n);  // to warm up
@@ -229,8 +231,9 @@ class OwnContestant final : public Contestant {
                 const GpuKind& kind, const SizeClass& size, std::vector<Case> cases)
       : Contestant(device, schedule, batch, kind.name, "tamis", size, std::move(cases)),
         can_be_full_(kind.can_be_full),
-        filter_(kind.make(size.bytes)->Header(), device.options()),
-        num_keys_(kind.can_be_full
+        is_static_(kind.is_static),
+        filter_(*kind.make(size.bytes), device.options()),
+        num_keys_(kind.can_be_full || kind.is_static
                       ? filter_.Header().capacity
                       : static_cast<uint64_t>(8 * static_cast<double>(filter_.bytes()) /
                                               kSplitBlockBitsPerKey)),
@@ -242,8 +245,10 @@ class OwnContestant final : public Contestant {
   uint64_t bytes() const override { return filter_.bytes(); }
   uint64_t num_keys() const override { return num_keys_; }
   std::optional<double> expected_fpr() const override {
-    return can_be_full_ ? CuckooFpr(16, static_cast<double>(num_keys_), filter_.bytes() / 8)
-                        : SplitBlockFpr(static_cast<double>(num_keys_), filter_.bytes() / 32);
+    return FilterFpr(filter_.kind(), static_cast<double>(num_keys_), filter_.bytes());
+  }
+  void Prepare() override {
+    if (!is_static_) Contestant::Prepare();
   }
   void Clear(cudaStream_t stream) override { filter_.ClearAsync(stream).ThrowIfFailed("clearing"); }
   void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) override {
@@ -273,6 +278,7 @@ class OwnContestant final : public Contestant {
   }
 
   const bool can_be_full_;
+  const bool is_static_;
   cuda::DeviceFilter filter_;
   const uint64_t num_keys_;
   const DeviceArray<uint64_t> failed_;
@@ -366,20 +372,23 @@ class PeerContestant final : public Contestant {
 std::optional<std::string> Disagreement(GpuDevice& device, const GpuKind& kind) {
   const std::unique_ptr<Filter> host = kind.make(kVerifiedBytes);
   host->set_backend(FindBackend("portable"));
-  cuda::DeviceFilter filter(host->Header(), device.options());
+  cuda::DeviceFilter filter(*host, device.options());
   const uint64_t n = std::min(kVerifiedKeys, host->capacity());
   const DeviceArray<uint64_t> keys(device, n);
   device.MakeKeys(keys.data(), n, 0);
-  if (filter.Insert(keys.keys(n)) != n) return "not all keys went in";
   std::vector<uint64_t> queries(n);
   device.Copy(queries.data(), keys.data(), 8 * n);
   for (uint64_t i = 0; i < n; ++i) {
     if (queries[i] != KeyAt(i)) return "the device makes other keys";
   }
   const std::unique_ptr<Filter> copy = kind.make(kVerifiedBytes);
-  filter.Download(*copy);
   copy->set_backend(FindBackend("portable"));
-  if (!kind.can_be_full) {  // in these, the order of insertions decides the places of fingerprints
+  if (!kind.is_static) {
+    if (filter.Insert(keys.keys(n)) != n) return "not all keys went in";
+    filter.Download(*copy);
+  }
+  // In cuckoo filters, the order of insertions decides the places of fingerprints.
+  if (!kind.is_static && !kind.can_be_full) {
     RequireChangeable(*host).Insert(queries);
     const auto want = host->payload();
     if (!std::equal(want.begin(), want.end(), copy->payload().begin())) {

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <vector>
 
 #include "bench/workload.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/engine/build.h"
+#include "tamis/engine/engine.h"
 #include "tamis/filters/cuckoo_filter.h"
+#include "tamis/filters/fuse_filter.h"
 #include "tamis/filters/split_block_filter.h"
 
 namespace tamis::bench {
@@ -18,6 +23,24 @@ const Backend kPlaces[] = {
     {"CUDA:host", "keys in any memory of the host", nullptr},
 };
 
+// An upper bound from 10^5 keys up.
+constexpr double kFuse8BitsPerKey = 9.5;
+
+// A fuse filter of the first keys of the sequence, built on all threads.
+std::unique_ptr<Filter> MakeFuse8(uint64_t bytes) {
+  const auto n = static_cast<uint64_t>(8 * static_cast<double>(bytes) / kFuse8BitsPerKey);
+  const auto visit_keys = [n](const std::function<void(Keys)>& visit) {
+    std::vector<uint64_t> batch;
+    for (uint64_t begin = 0; begin < n; begin += batch.size()) {
+      batch.resize(std::min(kMiB, n - begin));
+      for (size_t i = 0; i < batch.size(); ++i) batch[i] = KeyAt(begin + i);
+      visit(batch);
+    }
+  };
+  const Engine engine;
+  return std::make_unique<FuseFilter<8>>(Build<FuseFilter<8>>(visit_keys, {}, &engine));
+}
+
 constexpr GpuKind kKinds[] = {
     {"split_block", false, ~uint64_t{0},
      [](uint64_t bytes) -> std::unique_ptr<Filter> {
@@ -27,6 +50,8 @@ constexpr GpuKind kKinds[] = {
      [](uint64_t bytes) -> std::unique_ptr<Filter> {
        return std::make_unique<CuckooFilter<16>>(FilterOptions{.bytes = bytes});
      }},
+    // The host needs 8 bytes per key in addition.
+    {"fuse8", false, 512 * kMiB, MakeFuse8, true},
 };
 
 // Numbers of keys of calls that count hits and wait. The first takes a GPU a few microseconds, the
@@ -102,7 +127,7 @@ std::vector<Case> GpuCases(const GpuKind& kind, const SizeClass& size, const Nam
     cases.push_back({.backend = device, .call_keys = call});
   cases.push_back({.backend = BackendOf(GpuPlace::kPinned)});
   cases.push_back({.backend = BackendOf(GpuPlace::kHost)});
-  AddChanges(device, kind.can_be_full, cases);
+  if (!kind.is_static) AddChanges(device, kind.can_be_full, cases);
   return Kept(std::move(cases), kind.name, size, filter);
 }
 

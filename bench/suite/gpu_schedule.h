@@ -25,6 +25,7 @@ struct GpuKind {
   bool can_be_full;  // if so, the filter is built to its capacity, and keys are erased
   uint64_t max_bytes;
   std::unique_ptr<Filter> (*make)(uint64_t bytes);
+  bool is_static = false;  // `make` builds it from the first keys of the sequence KeyAt
 };
 std::span<const GpuKind> GpuKinds() noexcept;
 
@@ -51,7 +52,7 @@ struct GpuSchedule {
   std::span<const GpuPeerKind> peers = {};
 };
 GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes);
-// Returns whether filters of two kinds and of peers fit into the memory of the GPU, together with
+// Returns whether filters of three kinds and of peers fit into the memory of the GPU, together with
 // the memory that is read to measure the limits.
 constexpr bool FitsGpu(uint64_t bytes, uint64_t memory_bytes) { return bytes <= memory_bytes / 6; }
 

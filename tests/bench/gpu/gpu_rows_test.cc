@@ -158,12 +158,12 @@ TEST(GpuRows, HaveTheirLimitsSharesAndRates) {
   std::vector<std::string> scheduled = GpuCaseNames(kSchedule);
   EXPECT_EQ(std::multiset(names.begin(), names.end()),
             std::multiset(scheduled.begin(), scheduled.end()));
-  EXPECT_EQ(names.size(), 2u * (11 + 12));
+  EXPECT_EQ(names.size(), 2u * (11 + 12 + 10));
   for (const char* call : {"/call:1048576/", "/call:16777216/"}) {
     EXPECT_EQ(std::count_if(
                   names.begin(), names.end(),
                   [&](const std::string& name) { return name.find(call) != std::string::npos; }),
-              4)
+              6)
         << call;
   }
   std::set<std::string> limits;
@@ -193,7 +193,7 @@ TEST(GpuRows, AreRefusedWhereAnswersAreWrong) {
   cuda::FakeRuntime runtime;
   const Results other_keys = Measure(runtime, kSchedule, 1);
   EXPECT_TRUE(other_keys.rows.empty());
-  EXPECT_EQ(other_keys.refusals.size(), 2u);
+  EXPECT_EQ(other_keys.refusals.size(), 3u);
   // Queries that should be hits but are not.
   const Results lost = Measure(runtime, kSchedule, 0, uint64_t{1} << 40);
   EXPECT_TRUE(lost.rows.empty());
@@ -319,10 +319,10 @@ TEST(GpuRows, AreSavedSizeBySize) {
         saved.emplace_back(so_far.rows.size(), left);
       },
       results);
-  const std::vector<std::pair<size_t, std::string>> want = {{23, "GPU_64KiB, GPU_8KiB"},
-                                                            {46, "GPU_8KiB"}};
+  const std::vector<std::pair<size_t, std::string>> want = {{33, "GPU_64KiB, GPU_8KiB"},
+                                                            {66, "GPU_8KiB"}};
   EXPECT_EQ(saved, want);
-  EXPECT_EQ(results.rows.size(), 69u);
+  EXPECT_EQ(results.rows.size(), 99u);
 }
 
 TEST(GpuRows, SizesHaveNames) {
