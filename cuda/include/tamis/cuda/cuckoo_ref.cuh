@@ -1,6 +1,6 @@
-// A trivially copyable view of a cuckoo filter in device memory, for kernels of yours.
+// A trivially copyable view of a cuckoo filter in device memory, to pass by value to kernels.
 //
-// As filter_ref.cuh, it also compiles as plain C++ and works on host memory there.
+// Like filter_ref.cuh, it also compiles as plain C++ and works on host memory there.
 #ifndef TAMIS_CUDA_CUCKOO_REF_CUH_
 #define TAMIS_CUDA_CUCKOO_REF_CUH_
 
@@ -13,11 +13,11 @@
 
 namespace tamis::cuda {
 
-// Any number of threads may insert at the same time, or erase, or look keys up, but two of these
-// must not mix: what one kernel does is seen by the kernels that come after it in the stream.
+// Any number of threads may insert at the same time, or erase, or query, but these three must not
+// mix. Kernels that come later in the stream see the changes of a kernel.
 //
-// A fingerprint is never lost. It moves by being copied to its other bucket first; only then is the
-// copy that it leaves behind replaced, and if another thread was faster, one copy is taken back.
+// A fingerprint is never lost. To move one, a thread first copies it to its other bucket, and then
+// replaces the old copy. If another thread replaced it first, one of the two copies is removed.
 template <int kBits>
 struct CuckooRef {
   using Word = cuckoo::Word<kBits>;
@@ -28,15 +28,15 @@ struct CuckooRef {
 
   // Integers are keys by their value widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
-  // Returns false, with nothing changed, if no room could be made for it.
+  // Returns false and changes nothing if there is no room.
   TAMIS_HD bool Insert(uint64_t key) const { return InsertHash(hasher(key)); }
-  // One copy, of a key that was inserted. Returns whether it was found.
+  // Erases one copy of a key that was inserted. Returns whether a copy was found.
   TAMIS_HD bool Erase(uint64_t key) const { return EraseHash(hasher(key)); }
 
-  // The same for hashes made with the filter's hash kind and seed.
+  // The following functions do the same for hashes made with the filter's hash kind and seed.
 
-  // The second bucket is read only if the first does not have the fingerprint: that is half of the
-  // memory traffic of a key that is in.
+  // Reads the second bucket only if the first does not contain the fingerprint, which halves the
+  // memory traffic for keys found in the first bucket.
   TAMIS_HD bool ContainsHash(uint64_t hash) const {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
     const Word* const chunk = Chunk(place);
@@ -45,7 +45,7 @@ struct CuckooRef {
     return cuckoo::ZeroSlots<kBits>(chunk[Alternate(place.bucket, place.fingerprint)] ^ all) != 0;
   }
 
-  // As that of SplitBlockRef: lanes without a key look where a hash of 0 would be.
+  // Like SplitBlockRef::ContainsHashIf. Lanes without a key read the buckets of the hash 0.
   TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
     const bool asked = (wanted & 1) != 0;
     return ContainsHash(asked ? hash : 0) && asked;
@@ -55,7 +55,8 @@ struct CuckooRef {
     uint16_t nodes[kFewNodes];
     return InsertHash(hash, nodes, kFewNodes);
   }
-  // With memory for a longer search, of kFewNodes to kManyNodes elements of 16 bits or more.
+  // The same with memory for a longer search: `max_nodes` elements, kFewNodes to kManyNodes, of 16
+  // bits or more.
   template <typename Node>
   TAMIS_HD bool InsertHash(uint64_t hash, Node* nodes, uint32_t max_nodes) const {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
@@ -63,13 +64,13 @@ struct CuckooRef {
     const uint32_t alternate = Alternate(place.bucket, place.fingerprint);
     const Word all = cuckoo::Broadcast<kBits>(place.fingerprint);
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-      // Into the first bucket where that has room, so that most keys are found, and most inserted,
-      // without a look at the other one.
+      // Uses the first bucket if it has room, so that most queries and insertions do not read the
+      // second.
       const Word here = detail::LoadShared(chunk + place.bucket);
       if (Add(chunk + place.bucket, here, place.fingerprint)) return true;
       const Word there = detail::LoadShared(chunk + alternate);
       if (Add(chunk + alternate, there, place.fingerprint)) return true;
-      // Where both have nothing else, a search would only go from the one to the other.
+      // If both contain only this fingerprint, a search would only alternate between them.
       if (here == all && there == all) return false;
       const Search outcome =
           MakeRoom(chunk, place.bucket, alternate, place.fingerprint, nodes, max_nodes);
@@ -85,21 +86,21 @@ struct CuckooRef {
            Remove(chunk + Alternate(place.bucket, place.fingerprint), place.fingerprint);
   }
 
-  // Buckets that a search looks into. With kFewNodes a table fills to half a percent less than on
-  // the host, which looks into kManyNodes. More would take local memory, for each of the threads
-  // that a GPU can have.
+  // Number of buckets that a search visits. With kFewNodes, a table fills to half a percent less
+  // than on the host, which visits kManyNodes. More nodes would need local memory for each thread
+  // that a GPU can run.
   static constexpr uint32_t kFewNodes = 128;
   static constexpr uint32_t kManyNodes = 1024;
 
  private:
   static constexpr int kSlots = cuckoo::Bucket<kBits>::kSlots;
-  // Searches that other threads may disturb before a key is given up.
+  // Number of searches that other threads may disturb before the insertion fails.
   static constexpr int kMaxAttempts = 32;
   enum class Search { kDone, kNoRoom, kDisturbed };
 
-  // A node of a search is a full bucket, of at most 16 bits. The first two are where the search
-  // begins; the others are reached by moving the fingerprint in a slot of an earlier one, and all
-  // slots of a node come before those of the next: so their parents need not be kept.
+  // A node of a search is the 16-bit index of a full bucket. The search begins at the first two
+  // nodes. Each other node is reached by moving the fingerprint in one slot of an earlier node. All
+  // slots of a node come before those of the next node, so the parent follows from the position.
   static constexpr uint32_t kRoots = 2;
   static_assert(cuckoo::kMaxChunkBuckets<kBits> <= uint32_t{1} << 16);
   static TAMIS_HD uint32_t ParentOf(uint32_t node) { return (node - kRoots) / kSlots; }
@@ -121,7 +122,8 @@ struct CuckooRef {
                              static_cast<Word>(fingerprint) << shift);
   }
 
-  // Into a free slot, if there is one. `word` is what the bucket was when last looked at.
+  // Adds the fingerprint to a free slot, and returns whether there was one. `word` is the bucket as
+  // it was last read.
   static TAMIS_HD bool Add(Word* bucket, Word word, uint32_t fingerprint) {
     for (Word zeros; (zeros = cuckoo::ZeroSlots<kBits>(word)) != 0;) {
       const auto slot = static_cast<uint32_t>(detail::LowestBit(zeros) / kBits);
@@ -130,7 +132,7 @@ struct CuckooRef {
     return false;
   }
 
-  // One copy, if there is one.
+  // Removes one copy, and returns whether there was one.
   static TAMIS_HD bool Remove(Word* bucket, uint32_t fingerprint) {
     const Word all = cuckoo::Broadcast<kBits>(fingerprint);
     Word word = detail::LoadShared(bucket);
@@ -141,7 +143,7 @@ struct CuckooRef {
     return false;
   }
 
-  // Puts `fingerprint` where `old` is, unless that has left its slot.
+  // Replaces `old` by `fingerprint`, and returns true, unless the slot contains something else.
   static TAMIS_HD bool Replace(Word* bucket, uint32_t slot, uint32_t old, uint32_t fingerprint) {
     Word word = detail::LoadShared(bucket);
     while (Get(word, slot) == old) {
@@ -150,8 +152,8 @@ struct CuckooRef {
     return false;
   }
 
-  // Breadth first for a path of moves that ends in a free slot; then moves from its end, and puts
-  // the new fingerprint into the slot that becomes free.
+  // Searches, breadth first, for a path of moves that ends in a free slot. Then moves the
+  // fingerprints, starting at its end, and puts the new one into the slot that becomes free.
   template <typename Node>
   TAMIS_HD Search MakeRoom(Word* chunk, uint32_t first, uint32_t second, uint32_t fingerprint,
                            Node* nodes, uint32_t max_nodes) const {
@@ -175,14 +177,14 @@ struct CuckooRef {
     return Search::kNoRoom;
   }
 
-  // Moves along the path that ends with `moved` of slot `slot` of node `at` going to its alternate
-  // bucket.
+  // Carries out the path whose last move takes `moved` from slot `slot` of node `at` to its
+  // alternate bucket.
   template <typename Node>
   TAMIS_HD Search Move(Word* chunk, const Node* nodes, uint32_t at, uint32_t slot, uint32_t moved,
                        uint32_t fingerprint) const {
     Word* const end = chunk + Alternate(nodes[at], moved);
     if (!Add(end, detail::LoadShared(end), moved)) return Search::kDisturbed;
-    // From here on there is one copy of `moved` too many, in one of its two buckets.
+    // From here on, the buckets of `moved` contain one copy too many.
     while (true) {
       const uint32_t bucket = nodes[at];
       const bool is_root = at < kRoots;
@@ -190,7 +192,7 @@ struct CuckooRef {
       const uint32_t parent_slot = is_root ? 0 : SlotOf(at);
       const uint32_t next =
           is_root ? fingerprint : Get(detail::LoadShared(chunk + nodes[parent]), parent_slot);
-      // Another thread may have put something else there, that does not belong into this bucket.
+      // Another thread may have put a fingerprint there that does not belong into this bucket.
       const bool is_on_path = is_root || (next != 0 && Alternate(nodes[parent], next) == bucket);
       if (!is_on_path || !Replace(chunk + bucket, slot, moved, next)) {
         const uint32_t alternate = Alternate(bucket, moved);

@@ -1,4 +1,5 @@
-// Accesses to device memory, in the form that the hardware does best; in plain C++ to host memory.
+// Accesses to device memory in the forms that are fastest on a GPU. In plain C++ they access host
+// memory.
 #ifndef TAMIS_CUDA_DEVICE_MEMORY_CUH_
 #define TAMIS_CUDA_DEVICE_MEMORY_CUH_
 
@@ -14,8 +15,8 @@
 namespace tamis::cuda::detail {
 
 #ifndef __CUDA_ARCH__
-// Called, unless it is nullptr, before every access in plain C++ to memory that other threads
-// change: tests let other emulated lanes run there, or count.
+// Called, unless it is nullptr, before every access of plain C++ to memory that other threads
+// change. Tests use it to run other emulated lanes, or to count accesses.
 using SharedAccessHook = void (*)();
 inline constinit thread_local SharedAccessHook before_shared_access = nullptr;
 
@@ -24,9 +25,8 @@ inline void BeforeSharedAccess() {
 }
 #endif
 
-// The eight words of a 32-byte block, which is aligned to its size and is one sector of memory.
-// From compute capability 10.0 on one load can have all of it; the type that says so came with
-// CUDA 13.
+// Reads the eight words of a 32-byte block, which is aligned to its size and is one sector of
+// memory. From compute capability 10.0 on, this is one load. CUDA 13 introduced the type for it.
 TAMIS_HD void LoadBlock(const uint32_t* block, uint32_t (&words)[8]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 && __CUDACC_VER_MAJOR__ >= 13
   const ulonglong4_32a all = *reinterpret_cast<const ulonglong4_32a*>(block);
@@ -44,7 +44,8 @@ TAMIS_HD void LoadBlock(const uint32_t* block, uint32_t (&words)[8]) {
 #endif
 }
 
-// A read that is not repeated: leaves the caches to what is.
+// Reads memory that will not be read again, so that it does not displace other data from the
+// caches.
 template <typename T>
 TAMIS_HD T LoadOnce(const T* from) {
 #ifdef __CUDA_ARCH__
@@ -63,7 +64,7 @@ TAMIS_HD void StoreOnce(T* to, T value) {
 #endif
 }
 
-// Relaxed; without a result, so that the hardware needs no answer from memory.
+// Relaxed. Has no result, so the hardware does not wait for memory.
 TAMIS_HD void AtomicOr(uint32_t* word, uint32_t bits) {
 #ifdef __CUDA_ARCH__
   atomicOr(word, bits);
@@ -82,8 +83,8 @@ TAMIS_HD void AtomicAdd(uint64_t* sum, uint64_t value) {
 #endif
 }
 
-// For words that other threads change. A relaxed atomic load: the cached ones would be a data race,
-// which the compiler may take for no race at all.
+// Reads a word that other threads change: a relaxed atomic load. An ordinary load would be a data
+// race.
 TAMIS_HD uint32_t LoadShared(const uint32_t* word) {
 #ifdef __CUDA_ARCH__
   uint32_t value;
@@ -106,8 +107,8 @@ TAMIS_HD uint64_t LoadShared(const uint64_t* word) {
 #endif
 }
 
-// Replaces the word if it is `expected`, and returns whether it was; else `expected` becomes what
-// it is. Relaxed.
+// Replaces the word if it is `expected`, and returns whether it did. Otherwise sets `expected` to
+// the word. Relaxed.
 TAMIS_HD bool AtomicReplace(uint32_t* word, uint32_t& expected, uint32_t desired) {
 #ifdef __CUDA_ARCH__
   const uint32_t found = atomicCAS(word, expected, desired);
@@ -136,7 +137,8 @@ TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t& expected, uint64_t desired
 #endif
 }
 
-// The high half of the product. Made of 64 bits and scaled, the compiler would keep all of these.
+// Returns the high half of the product. For the same expression in 64 bits, the compiler would
+// compute all 64.
 TAMIS_HD uint32_t MulHigh(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __umulhi(a, b);
@@ -153,7 +155,7 @@ TAMIS_HD int PopCount(uint32_t x) {
 #endif
 }
 
-// The index of the lowest bit that is set; x is not 0.
+// Returns the index of the lowest bit that is set. x must not be 0.
 TAMIS_HD int LowestBit(uint32_t x) {
 #ifdef __CUDA_ARCH__
   return __ffs(static_cast<int>(x)) - 1;

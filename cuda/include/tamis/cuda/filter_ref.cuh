@@ -1,6 +1,6 @@
-// Trivially copyable views of filters in device memory, to be passed by value to kernels of yours.
+// Trivially copyable views of split-block filters in device memory, to pass by value to kernels.
 //
-// Everything here also compiles as plain C++, where it works on host memory: so the same functions
+// Everything here also compiles as plain C++ and then works on host memory, so the same functions
 // are tested on machines without a GPU.
 #ifndef TAMIS_CUDA_FILTER_REF_CUH_
 #define TAMIS_CUDA_FILTER_REF_CUH_
@@ -16,8 +16,8 @@ namespace tamis::cuda {
 
 // A split-block filter. `words` is aligned to 32 bytes and has 8 * num_blocks elements.
 //
-// Any number of threads may call these at the same time. A key that one kernel inserts is found by
-// the kernels that come after it in the stream; within the same kernel it may not be found yet.
+// Thread-safe. Kernels that come later in the stream find a key that was inserted. The same kernel
+// may not find it yet.
 struct SplitBlockRef {
   uint32_t* words;
   uint64_t num_blocks;  // in [1, split_block::kMaxBlocks]
@@ -27,13 +27,14 @@ struct SplitBlockRef {
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
   TAMIS_HD void Insert(uint64_t key) const { InsertHash(hasher(key)); }
 
-  // The same for hashes made with the filter's hash kind and seed.
+  // The same for a hash made with the filter's hash kind and seed.
   TAMIS_HD bool ContainsHash(uint64_t hash) const { return (BitsIn(BlockOf(hash), hash) & 1) != 0; }
-  // The same if the lowest bit of `wanted` is 1, else false: without a branch, for warps of which
-  // some lanes have no key to ask for. Those read the first block, which is one access for all.
+  // Returns the same if the lowest bit of `wanted` is 1, otherwise false. Has no branch, for warps
+  // in which some lanes have no key. These lanes read the first block, which is one access for all
+  // of them.
   TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
     const uint32_t index = BlockIndex(hash) & (0 - (wanted & 1));
-    // A bit beside bits, not a choice beside one: of that compilers make a choice for each bit.
+    // An AND of bits, because compilers turn a logical AND into a branch for each bit.
     return (BitsIn(words + uint64_t{split_block::kWords} * index, hash) & wanted & 1) != 0;
   }
   TAMIS_HD void InsertHash(uint64_t hash) const {
@@ -43,10 +44,10 @@ struct SplitBlockRef {
     }
   }
 
-  // As Insert, for all 32 lanes of a warp together, each with a key of its own, or with none: all
-  // have to come here at the same time. Eight lanes write the block of one key, a word each, which
-  // the hardware joins into one access to one sector of memory; Insert makes eight of it. `warp` is
-  // ThisWarp() of warp.cuh.
+  // Inserts the keys of all 32 lanes of a warp, which must call it at the same time. Lanes may have
+  // no key. Eight lanes write the block of one key, a word each. The hardware joins these writes
+  // into one access to one sector of memory, where Insert makes eight. `warp` is ThisWarp() of
+  // warp.cuh.
   template <typename Warp>
   TAMIS_HD void InsertTogether(const Warp& warp, uint64_t key, bool has_key = true) const {
     InsertHashTogether(warp, hasher(key), has_key);
@@ -74,7 +75,7 @@ struct SplitBlockRef {
   }
 
  private:
-  // split_block::BlockIndex of what has 32 bits each.
+  // The same as split_block::BlockIndex, in 32 bits.
   TAMIS_HD uint32_t BlockIndex(uint64_t hash) const {
     return detail::MulHigh(static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(num_blocks));
   }
@@ -82,8 +83,9 @@ struct SplitBlockRef {
     return words + uint64_t{split_block::kWords} * BlockIndex(hash);
   }
 
-  // In the lowest bit, among others, whether a block has all bits of a hash. The bits asked for
-  // come to the lowest place, where a GPU joins three by one instruction; masks take one for each.
+  // Returns in the lowest bit whether a block has all bits of a hash. The other bits are undefined.
+  // Shifting each bit to the lowest place lets a GPU join three words by one instruction. Masks
+  // would take one instruction for each word.
   static TAMIS_HD uint32_t BitsIn(const uint32_t* words_of_block, uint64_t hash) {
     uint32_t block[split_block::kWords];
     detail::LoadBlock(words_of_block, block);
@@ -94,8 +96,8 @@ struct SplitBlockRef {
     return all;
   }
 
-  // The salt of a word that is not known when compiling. A table, or a chain of comparisons, which
-  // compilers make a table of, would be read from local memory.
+  // The salt of a word that is not known at compile time. Compilers would read a table, or a chain
+  // of comparisons, from local memory.
   static TAMIS_HD uint32_t SaltOf(uint32_t word) {
     const auto pick = [](bool second, uint32_t a, uint32_t b) { return second ? b : a; };
     const bool odd = (word & 1) != 0;

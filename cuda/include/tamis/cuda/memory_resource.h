@@ -8,18 +8,18 @@
 
 namespace tamis::cuda {
 
-// Where device memory comes from. It must outlive what allocates from it, and be as thread-safe as
-// its user needs.
+// The source of device memory. It must outlive the objects that allocate from it, and be as
+// thread-safe as its users need.
 class MemoryResource {
  public:
   virtual ~MemoryResource() = default;
 
-  // Memory of the current device, aligned to at least 32 bytes, that may be used by work put on
-  // `stream` from now on; nullptr if there is none.
+  // Returns memory of the current device, aligned to at least 32 bytes, for work put on `stream`
+  // from now on. Returns nullptr if there is not enough.
   virtual void* Allocate(uint64_t bytes, cudaStream_t stream) noexcept = 0;
-  // Takes back what Allocate gave, after the work that is on `stream` by now. For a filter that is
-  // destroyed that is the default stream, which a resource must not use while a stream that it
-  // waits for is captured into a graph.
+  // Frees memory of Allocate after the work that is now on `stream`. When a filter is destroyed,
+  // `stream` is the default stream. A resource must not use that one while a stream that it waits
+  // for is captured into a graph.
   virtual void Free(void* memory, uint64_t bytes, cudaStream_t stream) noexcept = 0;
 };
 

@@ -4,23 +4,23 @@
 
 #include "tamis/cpp20.h"
 
-// As in the CUDA headers, which are not needed here.
+// The same as in the CUDA headers, which need not be included.
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 
 namespace tamis::cuda {
 
-// A value of cudaError_t: 0 is success. Work that fails later is reported when its stream is
-// waited for.
+// A value of cudaError_t: 0 is success. Failures of work that runs later are reported by the call
+// that waits for its stream.
 struct [[nodiscard]] Status {
   int code = 0;
 
   constexpr bool ok() const noexcept { return code == 0; }
-  // English, of static lifetime.
+  // Returns an English text with static lifetime.
   const char* message() const noexcept;
-  // Throws Error unless ok(): kOutOfMemory, kInvalidArgument, kUnsupported for what cannot be done
-  // while a stream is captured into a graph, or kDevice for all else. `what` is what was tried, for
-  // the message.
+  // Throws Error unless ok(): kOutOfMemory; kInvalidArgument; kUnsupported for calls that are not
+  // possible while a stream is captured into a graph; kDevice for all other codes. `what` is the
+  // failed action, for the message.
   void ThrowIfFailed(const char* what) const;
 
   friend constexpr bool operator==(Status, Status) = default;

@@ -1,4 +1,4 @@
-// Streams, as the types of other libraries have them.
+// A stream parameter that also takes the stream types of other libraries.
 #ifndef TAMIS_CUDA_STREAM_H_
 #define TAMIS_CUDA_STREAM_H_
 
@@ -8,10 +8,9 @@
 
 namespace tamis::cuda {
 
-// A cudaStream_t, given as it is or in a type that gives it: by conversion, as those of rmm
-// (cuda_stream_view) and of torch (c10::cuda::CUDAStream), or by get(), as cuda::stream_ref.
-// nullptr is the default stream. The stream is its owner's: it has to be there until the work on it
-// is done.
+// A cudaStream_t, or an object of a type that converts to it, such as rmm::cuda_stream_view and
+// c10::cuda::CUDAStream, or that has get(), such as cuda::stream_ref. nullptr is the default
+// stream. It does not own the stream, which must exist until the work on it has finished.
 class StreamRef {
  public:
   constexpr StreamRef() noexcept = default;

@@ -1,4 +1,4 @@
-// The warp of the calling thread, for what its 32 lanes do together: in what nvcc compiles.
+// The warp of the calling thread, for steps that its 32 lanes take together. Only for nvcc.
 #ifndef TAMIS_CUDA_WARP_CUH_
 #define TAMIS_CUDA_WARP_CUH_
 
@@ -10,9 +10,9 @@
 
 namespace tamis::cuda {
 
-// For kernels whose blocks are rows of a multiple of 32 threads. All lanes of the warp have to take
-// each step together, as with the __ballot_sync and __shfl_sync that these are. On the host, where
-// there are no warps, the functions do nothing of use.
+// For kernels with one-dimensional blocks of a multiple of 32 threads. All lanes of the warp must
+// take each step together, as with __ballot_sync and __shfl_sync, which these functions call. On
+// the host, where there are no warps, the results are meaningless.
 struct ThisWarp {
   // In [0, 32).
   TAMIS_HD uint32_t Index() const {
@@ -22,7 +22,7 @@ struct ThisWarp {
     return 0;
 #endif
   }
-  // A bit for each lane.
+  // Returns a bit for each lane.
   TAMIS_HD uint32_t Ballot(bool flag) const {
 #ifdef __CUDA_ARCH__
     return __ballot_sync(0xFFFFFFFF, flag);
@@ -30,7 +30,7 @@ struct ThisWarp {
     return flag;
 #endif
   }
-  // The value of lane `from`.
+  // Returns the value of lane `from`.
   TAMIS_HD uint32_t Shuffle(uint32_t value, uint32_t from) const {
 #ifdef __CUDA_ARCH__
     return __shfl_sync(0xFFFFFFFF, value, static_cast<int>(from));
