@@ -55,13 +55,14 @@ uint64_t CudaAccelerator::MirrorBytes() const noexcept {
 
 void CudaAccelerator::DropMirrors() noexcept {
   const std::lock_guard lock(turn_);
-  std::list<Mirror> dropped;  // and freed when the list is not locked any more
+  std::list<Mirror> dropped;  // freed after the list is unlocked
   const std::lock_guard list_lock(list_mutex_);
   dropped.splice(dropped.end(), mirrors_);
   dropped.splice(dropped.end(), retired_);
 }
 
-// Whoever destroys a filter may be capturing a graph, which a call of the runtime would spoil.
+// The thread that destroys a filter may be capturing a graph. Calls of the runtime would invalidate
+// the capture.
 void CudaAccelerator::Gone(uint64_t identity) noexcept {
   std::list<Mirror> gone;
   {
@@ -97,7 +98,7 @@ bool CudaAccelerator::HasMirror(const Filter& filter) const noexcept {
 bool CudaAccelerator::Holds(const Keys& keys) const {
   if (keys.empty()) return false;
   const OutsideCaptures outside(runtime_);
-  // The offsets of strings may be elsewhere than their bytes, and the nulls than either.
+  // The bytes of strings, their offsets and the validity bitmap may be in different memory.
   const void* const nulls =
       keys.validity() == nullptr ? nullptr : keys.validity() + keys.first_bit() / 8;
   for (const void* memory : {keys.data<void>(), static_cast<const void*>(keys.bytes()), nulls}) {
@@ -115,8 +116,8 @@ std::list<CudaAccelerator::Mirror>::const_iterator CudaAccelerator::Find(
                       [&](const Mirror& mirror) { return mirror.version == version; });
 }
 
-// The most recently used mirror is the first. Filters are copied, and their copies freed, while the
-// list is not locked.
+// The most recently used mirror comes first. The list is not locked while filters are copied and
+// copies are freed.
 const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
   const tamis::detail::FilterAccess::Version version =
       tamis::detail::FilterAccess::VersionOf(filter);
@@ -127,7 +128,7 @@ const DeviceFilter& CudaAccelerator::MirrorOf(const Filter& filter) {
       mirrors_.splice(mirrors_.begin(), mirrors_, found);
       return mirrors_.front().filter;
     }
-    // One that shows the filter as it was is of no use any more.
+    // A mirror of an earlier version is useless.
     TakeOf(version.identity, outdated);
   }
   outdated.clear();
@@ -163,7 +164,7 @@ DeviceFilter CudaAccelerator::Copy(const Filter& filter) {
       pipeline_->Upload(copy, filter);
       return copy;
     } catch (const Error& error) {
-      // One that could never fit drives no others out.
+      // A filter that could never fit does not displace others.
       if (error.code() != ErrorCode::kOutOfMemory || !MayFit(filter) || !drop_last()) throw;
     }
   }
@@ -186,7 +187,7 @@ void CudaAccelerator::ForEachBits(const Filter& filter, const Keys& keys, const 
     runtime_.CreateStream(&stream_).ThrowIfFailed("creating a stream");
   }
   if (tamis::detail::FilterAccess::IsShared(filter)) {
-    // Nobody could tell whether a copy still shows it as it is.
+    // Nothing shows whether a copy of it is still up to date.
     pipeline_->ForEachBits(Copy(filter), keys, deliver);
   } else {
     pipeline_->ForEachBits(MirrorOf(filter), keys, deliver);

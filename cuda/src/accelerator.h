@@ -1,4 +1,4 @@
-// A GPU as an Engine sees it: copies of filters that are kept, and keys that are streamed to them.
+// The GPU of an Engine: keeps copies of filters, and streams keys to them.
 #ifndef TAMIS_CUDA_SRC_ACCELERATOR_H_
 #define TAMIS_CUDA_SRC_ACCELERATOR_H_
 
@@ -19,7 +19,7 @@ namespace tamis::cuda {
 class CudaAccelerator final : public tamis::detail::Accelerator,
                               private tamis::detail::FilterObserver {
  public:
-  // The backend must outlive it. A device below 0 is device 0.
+  // `backend` must outlive the accelerator. A device number below 0 means device 0.
   explicit CudaAccelerator(const Backend& backend, const DeviceOptions& device = {},
                            const PipelineOptions& pipeline = {});
   ~CudaAccelerator() override;
@@ -44,31 +44,33 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   std::list<Mirror>::const_iterator Find(
       const tamis::detail::FilterAccess::Version& version) const noexcept;
   void FreeRetired() noexcept;
-  // Moves all mirrors of a filter to the end of `to`. The list is locked.
+  // Moves all mirrors of a filter to the end of `to`. The list must be locked.
   void TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept;
-  // Makes a mirror unless there is one.
+  // Returns the mirror of the filter, and makes it if there is none.
   const DeviceFilter& MirrorOf(const Filter& filter);
-  // Those mirrors that were not used for the longest time give way.
+  // Copies a filter to the device. If there is too little memory, drops the least recently used
+  // mirrors.
   DeviceFilter Copy(const Filter& filter);
-  // What limit_ says, in bytes; no limit if the device does not say what 0 means.
+  // Returns the limit in bytes: limit_, or half of the device's memory if that is 0. Unlimited if
+  // the device does not report its memory.
   uint64_t Limit() const noexcept;
-  // Whether the device has so much memory at all.
+  // Whether the filter would fit if the device's memory were empty.
   bool MayFit(const Filter& filter) const;
 
   const Backend& backend_;
   DeviceOptions device_;
   const PipelineOptions pipeline_options_;
   const Runtime& runtime_;
-  std::mutex turn_;  // held by the call that looks keys up, which alone changes what follows
+  std::mutex turn_;  // held by a lookup; protects pipeline_ and stream_
   std::optional<HostPipeline> pipeline_;
-  // That copies are made on: not the default one, which cannot be used while a stream that it waits
-  // for is captured.
+  // The stream for copies. It is not the default stream, which cannot be used while a stream that
+  // it waits for is captured.
   Stream stream_ = nullptr;
-  mutable std::mutex list_mutex_;  // for moments: others ask meanwhile what is there
+  mutable std::mutex list_mutex_;  // held briefly; protects the two lists
   std::list<Mirror> mirrors_;
-  std::list<Mirror> retired_;  // of filters that went when their memory could not be freed
+  std::list<Mirror> retired_;  // of destroyed filters, to be freed after a capture
   std::atomic<uint64_t> limit_ = 0;
-  mutable std::atomic<uint64_t> half_of_memory_ = 0;  // 0: not asked for yet
+  mutable std::atomic<uint64_t> half_of_memory_ = 0;  // 0: not known yet
 };
 
 }  // namespace tamis::cuda

@@ -1,4 +1,4 @@
-// What core asks of this folder: the GPU as a backend.
+// Defines the function by which core finds the GPU backend.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The CUDA runtime behind the seam, and the one kernel that runs every call.
+// The CUDA runtime behind the seam, and the kernel template that runs every call.
 #include <cuda_runtime.h>
 
 #include <string>
@@ -14,8 +14,8 @@
 namespace tamis::cuda {
 namespace {
 
-// The lanes of the hardware. Functions of host and device, as the bodies are, though only the
-// device has something to do.
+// The lanes of the hardware. The functions are for host and device like the bodies, but do useful
+// work only on the device.
 struct WarpLane : ThisWarp {
   TAMIS_HD uint64_t Warp() const {
 #ifdef __CUDA_ARCH__
@@ -47,10 +47,10 @@ struct WarpLane : ThisWarp {
   }
 };
 
-// The blocks that a multiprocessor is to hold of kernels for which the compiler chooses otherwise;
-// 0: of all others. Insertions, and the uncommon lookups in fuse filters, get as many as have
-// threads there, 2048 or 1536, with 32 or 40 registers each; the hashing of strings keeps as many
-// as that leaves for a half of the threads, without spilling.
+// The number of blocks that a multiprocessor must be able to hold, for kernels for which the
+// compiler would choose fewer. 0: the compiler chooses. Insertions and the uncommon lookups in fuse
+// filters get the number that fills a multiprocessor: 2048 or 1536 threads with 32 or 40 registers
+// each. The hashing of strings fills half of it, because it would spill with fewer registers.
 constexpr int kFull =
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)
@@ -91,8 +91,8 @@ const void* KernelOf() {
   }
 }
 
-// The error of the last call is also kept by CUDA, where it would be found by those who look there
-// for errors of their own.
+// CUDA also keeps the error of the last call. Clears it, because other code would take it for an
+// error of its own.
 Status Checked(cudaError_t error) noexcept {
   if (error != cudaSuccess) (void)cudaGetLastError();
   return {static_cast<int>(error)};
@@ -108,7 +108,7 @@ bool HasPools() noexcept {
          supported != 0;
 }
 
-// Of the current device.
+// For the current device.
 Status ResidentBlocksHere(uint64_t* blocks) noexcept {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
@@ -135,8 +135,8 @@ Status LaunchKernel(const Call& call, Stream stream) noexcept {
   }
   const uint64_t blocks = GridFor(work, resident).blocks;
   if (blocks == 0) return kSuccess;
-  // With <<<>>> its error would be asked for by cudaGetLastError, which gives, and forgets, an
-  // earlier one of somebody else's.
+  // After <<<>>> only cudaGetLastError returns the error. It could return, and clear, an earlier
+  // error of other code.
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&call))};
   const dim3 grid(static_cast<uint32_t>(blocks));
   return Checked(
@@ -193,7 +193,7 @@ class RealRuntime final : public Runtime {
   Status Free(void* memory, Stream stream) const noexcept override {
     return Checked(HasPools() ? cudaFreeAsync(memory, stream) : cudaFree(memory));
   }
-  // Of what came from a pool it waits for nothing.
+  // Does not wait for memory of a pool.
   Status FreeIdle(void* memory) const noexcept override { return Checked(cudaFree(memory)); }
   Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override {
     return Checked(cudaHostAlloc(memory, bytes, cudaHostAllocPortable));
@@ -207,7 +207,7 @@ class RealRuntime final : public Runtime {
     location->place = attributes.type == cudaMemoryTypeHost           ? Place::kPinned
                       : attributes.type == cudaMemoryTypeUnregistered ? Place::kPageable
                                                                       : Place::kDevice;
-    // Managed memory goes where it is used.
+    // Managed memory moves to where it is used.
     location->device = attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
     return kSuccess;
   }

@@ -9,8 +9,8 @@
 namespace tamis::cuda {
 namespace {
 
-// Of the errors of the runtime, those that say that there is no code for a device: none at all,
-// PTX that the driver is too old for, and PTX that it may not compile.
+// The errors of the runtime that mean that there is no code for a device: no code at all, PTX that
+// is too new for the driver, and PTX that the driver may not compile.
 constexpr int kInvalidDeviceFunction = 98;
 constexpr int kNoKernelImage = 209;
 constexpr int kInvalidPtx = 218;
@@ -35,7 +35,7 @@ std::string NoCode(const Runtime& runtime, int device, Status status) {
                                status.message(), " (error ", status.code, ")");
 }
 
-// All kernels are built for the same devices: any of them will do.
+// Checks any one kernel, because all are built for the same devices.
 Status Probe(const Runtime& runtime) noexcept {
   uint64_t bytes = 0;
   return runtime.LocalBytes(ContainsCall<SplitBlockRef>{}, &bytes);

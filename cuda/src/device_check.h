@@ -1,4 +1,4 @@
-// What is asked of a device before anything is put on it.
+// Checks of a device before the first work on it.
 #ifndef TAMIS_CUDA_SRC_DEVICE_CHECK_H_
 #define TAMIS_CUDA_SRC_DEVICE_CHECK_H_
 
@@ -10,17 +10,17 @@
 
 namespace tamis::cuda {
 
-// "NAME, 80 GiB" of the first device, or nothing: then `why` says why it is of no use, which may be
-// that no code of this library is for it.
+// Returns "NAME, 80 GiB" for the first device. If it cannot be used, for example because the
+// library has no code for it, returns nothing and sets `why` to the reason.
 std::optional<std::string> DescribeFirstDevice(const Runtime& runtime, std::string* why);
 
-// Throws Error(kDevice) if the current device, which is this one, cannot run the kernels. Else the
-// first launch would fail.
+// Throws Error(kDevice) if `device`, which must be the current one, cannot run the kernels. Without
+// this check, the first launch would fail.
 void RequireKernels(const Runtime& runtime, int device);
 
-// Sets aside on the current device the memory of that device which insertions into a filter of this
-// kind take for all threads that run at a time, before the first of them does, and would fail with
-// a launch. Throws Error(kOutOfMemory) that says how much it is.
+// Reserves the local memory of the current device that insertions into a filter of this kind need,
+// for all threads that run at a time. Otherwise the first insertion would reserve it, and its
+// launch could fail. Throws Error(kOutOfMemory) with the number of bytes.
 void ReserveForInsertions(const Runtime& runtime, FilterKind kind, Stream stream);
 
 }  // namespace tamis::cuda

@@ -20,18 +20,18 @@
 namespace tamis::cuda {
 namespace {
 
-constexpr uint64_t kAlignment = 32;  // of a filter: a block is one sector of memory
+constexpr uint64_t kAlignment = 32;  // of a filter, so that a block is one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
 
-// Whether two ranges of so many bytes each share some, but not all. A kernel that combines them
-// would read what another of its threads has written, or not.
+// Whether two ranges of `bytes` each overlap, but are not the same. A kernel that combines them
+// would read words that another of its threads may have changed.
 bool OverlapInPart(const void* a, const void* b, uint64_t bytes) {
   const auto x = reinterpret_cast<uintptr_t>(a);
   const auto y = reinterpret_cast<uintptr_t>(b);
   return x != y && (x < y ? y - x : x - y) < bytes;
 }
 
-// Of a filter that is full the estimate is infinite: it has at least what it is for.
+// Returns the capacity if the filter is full, where the estimate is infinite.
 uint64_t EstimatedCount(const Filter& filter) {
   constexpr double kMax = 1e18;  // more than any filter takes before it is full
   const double estimate = filter.estimated_count();
@@ -72,7 +72,7 @@ DeviceFilter::~DeviceFilter() {
   if (data_ == nullptr || is_view_) return;
   const OutsideCaptures outside(*runtime_);
   const ScopedDevice current(*runtime_, device_);
-  // Not on the default stream, which cannot be used while a stream that it waits for is captured.
+  // Not on the default stream: it cannot be used while a stream that it waits for is captured.
   if (memory_ == nullptr) {
     (void)runtime_->FreeIdle(data_);
   } else {
@@ -169,7 +169,7 @@ void DeviceFilter::Upload(const Filter& host, StreamRef stream) {
   RequireSame(header);
   tamis::detail::FilterAccess::RequireIntact(host);
   const Current current(*this, stream);
-  uncounted_ = true;  // and stays so if what follows fails
+  uncounted_ = true;  // stays true if the copy fails
   runtime_->Copy(data_, host.payload().data(), bytes(), stream).ThrowIfFailed("uploading");
   runtime_->Wait(stream).ThrowIfFailed("uploading");
   header_ = header;
@@ -182,7 +182,7 @@ void DeviceFilter::Download(Filter& host, StreamRef stream) const {
   const std::span<std::byte> into = tamis::detail::FilterAccess::WritablePayload(host);
   const Current current(*this, stream);
   const Status status = runtime_->Copy(into.data(), data_, bytes(), stream);
-  // Also when it failed: nothing may write to the filter after this has returned.
+  // Waits even if the copy failed, because nothing may write to the filter after this function.
   const Status waited = runtime_->Wait(stream);
   status.ThrowIfFailed("downloading");
   waited.ThrowIfFailed("downloading");
@@ -304,7 +304,7 @@ Status DeviceFilter::CombineAsync(Combination how, const DeviceFilter& other,
       OverlapInPart(data_, other.data_, bytes())) {
     return kInvalidValue;
   }
-  if (data_ == other.data_) {  // the union, and the intersection, of what is there with itself
+  if (data_ == other.data_) {  // the union or intersection with itself
     header_.key_types.Add(other.header_.key_types);
     return kSuccess;
   }
@@ -349,7 +349,7 @@ Status DeviceFilter::ClearAsync(StreamRef stream) noexcept {
   if (status.ok()) status = runtime_->Zero(data_, bytes(), stream);
   if (!status.ok()) return status;
   changed_by_others_ |= capturing;
-  // A graph may clear it later, or never.
+  // The graph may clear it later, or never.
   if (capturing) return status;
   uncounted_ = false;
   header_.inserted = 0;
@@ -386,7 +386,7 @@ size_t DeviceFilter::ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t st
   });
   uint64_t found = 0;
   const Status copied = runtime_->Copy(&found, out.count, sizeof(found), stream);
-  // Also when it failed: nothing may write to `found` after this has returned.
+  // Waits even if the copy failed, because nothing may write to `found` after this function.
   const Status waited = runtime_->Wait(stream);
   copied.ThrowIfFailed("copying a count");
   waited.ThrowIfFailed("looking up keys");
@@ -449,7 +449,7 @@ size_t DeviceFilter::Insert(Keys keys, std::span<uint64_t> failed, StreamRef str
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t) {
     InsertAsync(piece, stream).ThrowIfFailed("launching an insertion");
   });
-  if (!keys.empty()) types.Add(keys.key_type());  // pieces of strings were hashes
+  if (!keys.empty()) types.Add(keys.key_type());  // strings were inserted as hashes
   set_key_types(types);
   runtime_->Wait(stream).ThrowIfFailed("inserting keys");
   return keys.size();

@@ -1,4 +1,5 @@
-// Changes that may fail for some keys: those of cuckoo filters, and insertions of nulls.
+// Changes that can fail for some keys: changes of cuckoo filters, and insertions of keys with
+// nulls.
 #include <algorithm>
 #include <string>
 #include <type_traits>
@@ -34,7 +35,7 @@ Status DeviceFilter::Alter(Change change, const Keys& keys, uint64_t* failed, ui
                          std::is_same_v<Column, MaskedColumn>) {
       return runtime_->Launch(MaskedInsertCall<Ref>{ref, column, bits, num_failed}, stream);
     } else {
-      return kInvalidValue;  // there is nothing that can fail
+      return kInvalidValue;  // no other changes can fail for a key
     }
   };
   return ForColumn(keys, hash(), [&](const auto& column) {
@@ -100,7 +101,7 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   const bool was_uncounted = uncounted_;
   runtime_->Zero(num_failed, sizeof(uint64_t), stream).ThrowIfFailed("clearing a count");
   ForEachPiece(keys, stream, [&](const Keys& piece, uint64_t begin) {
-    uncounted_ = true;  // and stays so if what follows fails
+    uncounted_ = true;  // stays true if the change fails
     Alter(change, piece, scratch.as<uint64_t>() + begin / 64, num_failed, nodes, stream)
         .ThrowIfFailed("launching a change");
   });
@@ -110,15 +111,15 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   }
   uint64_t count = 0;
   const Status copied = runtime_->Copy(&count, num_failed, sizeof(count), stream);
-  // Also when it failed: nothing may write to `count` after this has returned.
+  // Waits even if the copy failed, because nothing may write to `count` after this function.
   const Status waited = runtime_->Wait(stream);
   copied.ThrowIfFailed("copying a count");
   waited.ThrowIfFailed("changing a filter");
   const uint64_t done = keys.size() - count;
-  if (insert && done != 0) types.Add(keys.key_type());  // pieces of strings were hashes
+  if (insert && done != 0) types.Add(keys.key_type());  // strings were inserted as hashes
   set_key_types(types);
   uncounted_ = was_uncounted;
-  // What is erased may be of those that were not counted.
+  // Erased keys may be among those that were not counted.
   if (insert) {
     header_.inserted += done;
   } else {

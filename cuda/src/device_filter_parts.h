@@ -1,4 +1,4 @@
-// What the sources of DeviceFilter share.
+// Parts that the sources of DeviceFilter share.
 #ifndef TAMIS_CUDA_SRC_DEVICE_FILTER_PARTS_H_
 #define TAMIS_CUDA_SRC_DEVICE_FILTER_PARTS_H_
 
@@ -19,7 +19,7 @@
 
 namespace tamis::cuda {
 
-// Bytes of scratch memory for the bitmap that Select goes by; the counts of its tiles follow.
+// Bytes of the bitmap in the scratch memory of Select. The counts of its tiles follow.
 inline uint64_t BitmapBytes(uint64_t n) { return sizeof(uint64_t) * BitmapWords(n); }
 
 inline uint64_t HalfWords(uint64_t n) { return 2 * BitmapWords(n); }
@@ -28,7 +28,7 @@ inline bool IsColumn(const Keys& keys) {
   return keys.layout() == KeyLayout::kColumn || keys.layout() == KeyLayout::kLargeColumn;
 }
 
-// Without nulls: ForColumn adds them.
+// Ignores nulls, which ForColumn adds.
 inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
   switch (keys.layout()) {
     case KeyLayout::kU64:
@@ -53,8 +53,8 @@ inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* colu
   return kInvalidValue;
 }
 
-// Calls act(column) with a KeyColumn, or a MaskedColumn for keys with a validity bitmap; unless
-// there are no keys.
+// Calls act(column) with a KeyColumn, or with a MaskedColumn for keys with a validity bitmap. Does
+// nothing if there are no keys.
 template <typename Act>
 Status ForColumn(const Keys& keys, const HashSpec& spec, const Act& act) {
   KeyColumn column;
@@ -66,7 +66,8 @@ Status ForColumn(const Keys& keys, const HashSpec& spec, const Act& act) {
                           static_cast<uint32_t>(keys.first_bit() % kByte)});
 }
 
-// Asked before anything is put on a stream, which what is refused must leave alone.
+// Whether kernels can take keys of this layout. Checked before anything is put on a stream, because
+// refused calls must not touch it.
 inline bool IsForKernels(const Keys& keys) {
   KeyColumn column;
   return MakeColumn(keys, {}, &column).ok();
@@ -94,9 +95,9 @@ inline void RequireDevice(int device, int devices) {
       tamis::detail::StrCat("device ", device, " of the GPUs; allowed: 0 to ", devices - 1));
 }
 
-// Throws Error(kInvalidArgument) if kernels of the device cannot use the memory: if it is that of
-// another device, or of the host and not pinned, on most systems. A kernel that touched it would
-// end CUDA for the whole process.
+// Throws Error(kInvalidArgument) if kernels of the device cannot use the memory. That is memory of
+// another device and, on most systems, host memory that is not pinned. A kernel that accessed it
+// would make CUDA unusable for the whole process.
 inline void RequireOn(const Runtime& runtime, int device, const void* memory, const char* what) {
   const OutsideCaptures outside(runtime);
   Location at;
@@ -117,7 +118,7 @@ inline void RequireOn(const Runtime& runtime, int device, const void* memory, co
       tamis::detail::StrCat(what, " on device ", at.device, " for a filter on device ", device));
 }
 
-// The same for keys and their nulls. `keys` are not empty.
+// The same for keys and their validity bitmap. `keys` must not be empty.
 inline void RequireKeysOn(const Runtime& runtime, int device, const Keys& keys) {
   RequireOn(runtime, device, keys.data<void>(), "keys");
   if (keys.validity() != nullptr) {
@@ -138,8 +139,8 @@ inline void RequireDeviceForm(const Keys& keys) {
       "columns of strings");
 }
 
-// The device of the filter, for the scope of a call that waits. If an exception ends it, what is on
-// the stream by then is waited for: the caller may free what it gave.
+// Makes the device of the filter current for the scope of a call that waits. If an exception ends
+// the scope, waits for the stream, because the caller may then free the arguments.
 class DeviceFilter::Current {
  public:
   Current(const DeviceFilter& filter, cudaStream_t stream)
@@ -194,7 +195,7 @@ void DeviceFilter::ForEachPiece(const Keys& keys, cudaStream_t stream, const Act
     act(keys, 0);
     return;
   }
-  // Empty strings alone need no bytes.
+  // The pointer may be nullptr if all strings are empty.
   if (keys.bytes() != nullptr) {
     RequireOn(*runtime_, device_, keys.bytes(), "the bytes of keys");
   }

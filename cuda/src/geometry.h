@@ -1,4 +1,4 @@
-// The kinds of filters that kernels are there for, and what their headers say.
+// The kinds of filters that have kernels, and the geometry in their headers.
 #ifndef TAMIS_CUDA_SRC_GEOMETRY_H_
 #define TAMIS_CUDA_SRC_GEOMETRY_H_
 
@@ -13,14 +13,15 @@ namespace tamis::cuda {
 
 bool HasKernels(FilterKind kind) noexcept;
 
-// Throws Error(kUnsupported) unless HasKernels, Error(kInvalidArgument) unless the geometry and the
-// number of bytes are such as a filter has.
+// Throws Error(kUnsupported) unless HasKernels, and Error(kInvalidArgument) if the geometry or the
+// number of bytes is invalid.
 void RequireGeometry(const FileHeader& header);
 
-// A view of a filter at `data`; the header has passed RequireGeometry.
+// Returns a view of the filter at `data`. `header` must have passed RequireGeometry.
 detail::AnyRef RefOf(const FileHeader& header, void* data) noexcept;
 
-// Keys inserted: what the header says, or for a cuckoo filter the fingerprints that are there.
+// Returns the number of inserted keys: the number in the header, or for a cuckoo filter the number
+// of fingerprints in `payload`.
 uint64_t CountInserted(const FileHeader& header, std::span<const std::byte> payload) noexcept;
 
 }  // namespace tamis::cuda

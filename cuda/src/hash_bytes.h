@@ -1,8 +1,8 @@
-// The hashes of strings of any length, for a thread of a GPU and for the host.
+// Hashes of strings of any length, for a thread of a GPU and for the host.
 //
-// XXH3 and XXH64 are bit-equal to XXH3_64bits_withSeed and XXH64 of the xxHash library; written
-// after its specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), whose names the steps
-// have.
+// XXH3 and XXH64 are bit-equal to XXH3_64bits_withSeed and XXH64 of the xxHash library. They follow
+// its specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), and use its names for the
+// steps.
 #ifndef TAMIS_CUDA_SRC_HASH_BYTES_H_
 #define TAMIS_CUDA_SRC_HASH_BYTES_H_
 
@@ -21,14 +21,13 @@ inline constexpr uint64_t kPrime32_2 = 0x85EBCA77;
 inline constexpr uint64_t kPrime32_3 = 0xC2B2AE3D;
 inline constexpr uint64_t kPrimeMx1 = 0x165667919E3779F9;
 
-// Readers of the numbers of a string, least significant byte first. A GPU reads no number across
-// its alignment.
+// Readers of little-endian numbers in a string. A GPU can read only aligned numbers.
 
-// Byte by byte.
+// Reads byte by byte.
 struct ByteReader {
   static TAMIS_HD uint64_t Le32(const unsigned char* p) { return Bytes(p, 4); }
   static TAMIS_HD uint64_t Le64(const unsigned char* p) { return Bytes(p, 8); }
-  // visit(i, number at p + 8 * i) for kNumbers numbers.
+  // Calls visit(i, number at p + 8 * i) for kNumbers numbers.
   template <int kNumbers, typename Visit>
   static TAMIS_HD void Row(const unsigned char* p, const Visit& visit) {
 #ifdef __CUDA_ARCH__
@@ -38,7 +37,7 @@ struct ByteReader {
   }
 
  private:
-  // Few strings need it, so it is to take little room.
+  // Few strings need it, so its code is kept small.
   static TAMIS_HD uint64_t Bytes(const unsigned char* p, uint32_t n) {
     uint64_t value = 0;
 #ifdef __CUDA_ARCH__
@@ -49,11 +48,11 @@ struct ByteReader {
   }
 };
 
-// By the aligned words of 4 bytes that hold the numbers, which are read whole where a string has
-// only some of their bytes: with less than half of the loads, one for each half of a number and one
-// more for a row of them.
+// Reads the aligned words of 4 bytes that contain the numbers, even if only some of their bytes
+// belong to the string. It needs less than half of the loads: one for each half of a number, and
+// one more for a row.
 struct WordReader {
-  // Whether that stays within the memory from `begin` to `end`, for a string of n bytes at p.
+  // Whether reading a string of n bytes at p stays within the memory from `begin` to `end`.
   static TAMIS_HD bool StaysWithin(const unsigned char* p, uint64_t n, const unsigned char* begin,
                                    const unsigned char* end) {
     const auto first = reinterpret_cast<uintptr_t>(p) & ~kInWord;
@@ -77,7 +76,7 @@ struct WordReader {
 #endif
     for (int i = 0; i < kNumbers; ++i) {
       const uint32_t middle = WordOf(p + 8 * i + 4);
-      // The last word is that of the last byte, which may be the one before.
+      // The last word contains the last byte. It may be the middle word.
       const uint32_t high = WordOf(p + 8 * i + (i + 1 < kNumbers ? 8 : 7));
       visit(i, Funnel(low, middle, p) | Funnel(middle, high, p) << 32);
       low = high;
@@ -99,7 +98,7 @@ struct WordReader {
 #endif
   }
 
-  // The four bytes from where p is in the first of two words.
+  // Returns the four bytes from the position of p in the first of two words.
   static TAMIS_HD uint64_t Funnel(uint32_t low, uint32_t high, const unsigned char* p) {
     const auto shift = static_cast<uint32_t>(8 * (reinterpret_cast<uintptr_t>(p) & kInWord));
 #ifdef __CUDA_ARCH__
@@ -116,7 +115,7 @@ TAMIS_HD uint64_t Swap64(uint64_t x) {
   return x << 32 | x >> 32;
 }
 
-// The halves of the 128-bit product, xored.
+// Returns the xor of the halves of the 128-bit product.
 TAMIS_HD uint64_t MulFold(uint64_t a, uint64_t b) {
 #ifdef __CUDA_ARCH__
   return __umul64hi(a, b) ^ (a * b);
@@ -129,8 +128,8 @@ TAMIS_HD uint64_t MulFold(uint64_t a, uint64_t b) {
 #endif
 }
 
-// Eight bytes of the default secret of XXH3, each 64-bit word of which has the seed added or, if
-// its number is odd, subtracted. `offset` is in [0, 184].
+// Returns eight bytes of the default secret of XXH3. The seed is added to its 64-bit words with
+// even numbers, and subtracted from the others. `offset` is in [0, 184].
 TAMIS_HD uint64_t SecretAt(uint32_t offset, uint64_t seed) {
   static constexpr uint64_t kSecret[24] = {
       0xbe4ba423396cfeb8, 0x1cad21f72c81017c, 0xdb979083e96dd4de, 0x1f67b3b7a4a44072,
@@ -240,7 +239,7 @@ TAMIS_HD uint64_t Xxh3Long(const unsigned char* p, uint64_t n, uint64_t seed) {
   constexpr uint32_t kStripesPerBlock = 16;
   Xxh3Accumulators sums = {{kPrime32_3, kXxh64Prime1, kXxh64Prime2, kXxh64Prime3, kXxh64Prime4,
                             kPrime32_2, kXxh64Prime5, kPrime32_1}};
-  // All whole stripes but a last one that ends with the input, which comes by itself.
+  // All whole stripes before the last one. The last stripe ends with the input, and follows below.
   const uint64_t stripes = (n - 1) / kStripe;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1

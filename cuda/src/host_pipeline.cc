@@ -28,8 +28,8 @@ namespace {
 constexpr uint64_t kMaxChunkKeys = uint64_t{1} << 30;
 constexpr int kMinChunks = 3;
 constexpr int kMaxChunks = 64;
-constexpr unsigned kMaxStagingThreads = 16;          // more than a bus can be fed by
-constexpr uint64_t kPieceKeys = uint64_t{16} << 10;  // that a thread stages at a time
+constexpr unsigned kMaxStagingThreads = 16;          // more than any bus needs
+constexpr uint64_t kPieceKeys = uint64_t{16} << 10;  // keys that a thread stages at a time
 
 void RequireRange(const char* what, uint64_t value, uint64_t low, uint64_t high) {
   if (value >= low && value <= high) return;
@@ -50,7 +50,7 @@ class HostPipeline::Impl {
                    After after);
   uint64_t Insert(DeviceFilter& filter, const Keys& keys, const Progress& progress, After after);
   void Upload(DeviceFilter& filter, const Filter& host, After after);
-  // Throws Error(kInvalidArgument) for an output that the host cannot write to.
+  // Throws Error(kInvalidArgument) if the host cannot write to the output.
   void RequireOnHost(const void* out) const;
 
  private:
@@ -68,27 +68,30 @@ class HostPipeline::Impl {
 
   void Acquire();
   void Release() noexcept;
-  // Puts the next chunk on the streams; compute(slot, keys) puts the kernel on compute_. Keys of
-  // the host come without their nulls.
+  // Puts the next chunk on the streams. compute(slot, keys) puts the kernel on compute_. For keys
+  // in host memory, the validity bitmap is not part of `keys` there.
   template <typename Compute>
   void Put(Slot& slot, const Keys& keys, const HashSpec& spec, Place place, bool copy_out,
            const Compute& compute);
   void Stage(const Keys& keys, const HashSpec& spec, void* to);
-  // Copies bytes by all threads.
+  // Copies bytes on all threads.
   void StageBytes(std::span<const std::byte> from, void* to);
-  // Copies the validity bitmap of the keys of a slot to where answers would be, and returns it.
+  // Copies the validity bitmap of a slot's keys to the slot's device memory for answers, and
+  // returns it.
   const uint8_t* SendValidity(const Slot& slot, const Keys& keys);
-  // Runs all chunks through the ring; finish(slot, place) is called in order when a chunk is done.
+  // Runs all chunks through the ring. Calls finish(slot, place) for each chunk that is done, in
+  // order.
   template <typename Compute, typename Finish>
   void Run(const DeviceFilter& filter, const Keys& keys, bool copy_out, After after,
            const Compute& compute, const Finish& finish);
-  // Inserts keys with nulls that are in device memory, a chunk at a time. Returns how many.
+  // Inserts keys with nulls in device memory, a chunk at a time. Returns the number of inserted
+  // keys.
   uint64_t InsertFromDevice(DeviceFilter& filter, const Keys& keys, const Progress& progress,
                             After after);
-  // Throws Error(kInvalidArgument) for keys that cannot be streamed from where they are.
+  // Throws Error(kInvalidArgument) if the keys cannot be streamed from their memory.
   Place PlaceOf(const Keys& keys) const;
   void RequireOwn(const DeviceFilter& filter) const;
-  // Nothing that is put on the streams from now on runs before what is on that stream now.
+  // Makes later work on the pipeline's streams wait for the work that is on `stream` now.
   void WaitFor(Stream stream);
 
   const Runtime& runtime_;
@@ -161,7 +164,7 @@ void HostPipeline::Impl::Acquire() {
         .ThrowIfFailed("allocating chunks of bits");
     slot.device_bits = static_cast<uint64_t*>(device_bits);
   }
-  // Memory that was allocated on one stream is used on all.
+  // The memory was allocated on one stream and is used on all.
   runtime_.Wait(compute_).ThrowIfFailed("allocating chunks");
 }
 
@@ -260,7 +263,7 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
     Location nulls;
     runtime_.Locate(keys.validity() + keys.first_bit() / 8, &nulls)
         .ThrowIfFailed("asking where a validity bitmap is");
-    // Managed memory is that of the host, too.
+    // The host can use managed memory.
     if (nulls.place == Place::kDevice && nulls.device >= 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   "keys in host memory with a validity bitmap in device memory; allowed: both in "
@@ -268,9 +271,9 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
     }
   }
   if (IsStrings(keys.layout())) {
-    // Their hashes are made by the host, which cannot read them there.
+    // The host hashes strings, and cannot read them there.
     Location bytes;
-    if (keys.bytes() != nullptr) {  // a column, and not of empty strings alone
+    if (keys.bytes() != nullptr) {  // a column with a string that is not empty
       runtime_.Locate(keys.bytes(), &bytes).ThrowIfFailed("asking where the keys are");
     }
     if (at.place == Place::kDevice || bytes.place == Place::kDevice) {
@@ -297,7 +300,7 @@ void HostPipeline::Impl::RequireOnHost(const void* out) const {
   const OutsideCaptures outside(runtime_);
   Location at;
   runtime_.Locate(out, &at).ThrowIfFailed("asking where memory is");
-  // Managed memory is that of the host, too.
+  // The host can use managed memory.
   if (at.place != Place::kDevice || at.device < 0) return;
   throw Error(ErrorCode::kInvalidArgument,
               "an output in device memory; allowed: memory of the host, to which a pipeline brings "
@@ -307,7 +310,7 @@ void HostPipeline::Impl::RequireOnHost(const void* out) const {
 void HostPipeline::Impl::WaitFor(Stream stream) {
   RequireNotCaptured(runtime_, stream);
   runtime_.Record(before_, stream).ThrowIfFailed("recording an event");
-  // Those of out_ come after those of compute_.
+  // Work on out_ already waits for work on compute_.
   for (Stream later : {in_, compute_}) {
     runtime_.StreamWait(later, before_).ThrowIfFailed("ordering streams");
   }
@@ -340,7 +343,7 @@ void HostPipeline::Impl::Run(const DeviceFilter& filter, const Keys& keys, bool 
     }
     for (size_t i = 0; i < slots_.size(); ++i) complete(slots_[next++ % slots_.size()]);
   } catch (...) {
-    // Work under way may still read the keys.
+    // Work in flight may still read the keys.
     for (Stream stream : {in_, compute_, out_}) (void)runtime_.Wait(stream);
     for (Slot& slot : slots_) slot.n = 0;
     throw;
@@ -360,7 +363,7 @@ void HostPipeline::Impl::Upload(DeviceFilter& filter, const Filter& host, After 
   const uint64_t chunk_bytes = sizeof(uint64_t) * chunk_keys_;
   try {
     if (after) WaitFor(*after);
-    filter.uncounted_ = true;  // and stays so if what follows fails
+    filter.uncounted_ = true;  // stays true if the upload fails
     size_t next = 0;
     for (uint64_t begin = 0; begin < payload.size(); begin += chunk_bytes) {
       Slot& slot = slots_[next++ % slots_.size()];
@@ -489,7 +492,7 @@ size_t HostPipeline::Insert(DeviceFilter& filter, Keys keys, const Progress& pro
                             After after) {
   KeyTypes types = filter.Header().key_types;
   const uint64_t inserted = impl_->Insert(filter, keys, progress, after);
-  if (inserted != 0) types.Add(keys.key_type());  // strings came as hashes
+  if (inserted != 0) types.Add(keys.key_type());  // strings were inserted as hashes
   filter.set_key_types(types);
   return inserted;
 }

@@ -1,4 +1,4 @@
-// How keys travel through a pipeline, and whose turn it is.
+// How keys travel through a pipeline, and the lock of a pipeline.
 #ifndef TAMIS_CUDA_SRC_HOST_PIPELINE_PARTS_H_
 #define TAMIS_CUDA_SRC_HOST_PIPELINE_PARTS_H_
 
@@ -11,12 +11,13 @@
 
 namespace tamis::cuda {
 
-// How a batch travels: integers and hashes as they are, strings as their hashes.
+// Bytes of an element on its way to the device. Integers and hashes travel unchanged, strings as
+// hashes.
 inline uint64_t ElementBytes(KeyLayout form) {
   return form == KeyLayout::kU32 || form == KeyLayout::kI32 ? 4 : 8;
 }
 
-// What is hashed before it travels.
+// Whether keys are hashed before they travel.
 inline bool IsStrings(KeyLayout form) {
   switch (form) {
     case KeyLayout::kU64:
@@ -42,7 +43,7 @@ inline Keys KeysOf(KeyLayout form, const void* values, uint64_t n) {
   }
 }
 
-// Of a call: the ring is its own.
+// Reserves the ring for one call. Throws Error(kInvalidArgument) if another call has it.
 class Turn {
  public:
   explicit Turn(std::atomic<bool>& taken) : taken_(taken) {

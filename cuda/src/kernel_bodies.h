@@ -1,11 +1,11 @@
-// The bodies of all kernels, as templates over a lane of a warp. A GPU runs them with the lanes
-// that the hardware has, tests with lanes that are emulated, and both with the same lines.
+// The bodies of all kernels, as templates over a lane of a warp. A GPU runs them with the lanes of
+// the hardware, and tests run the same code with emulated lanes.
 //
-// A lane has: Index() in [0, 32), Warp() in [0, NumWarps()); two steps that all lanes of a warp
-// take together, Ballot(flag) -> one bit per lane, and Shuffle(value, from) -> the value of lane
-// `from`; and one that all lanes of a block take together, BlockAdd(sum, value), by which the
-// values of all of them, together less than 2^32, become one atomic addition to *sum. Every warp
-// takes each NumWarps()-th piece of the work.
+// A lane has Index() in [0, 32) and Warp() in [0, NumWarps()). All lanes of a warp take two steps
+// together: Ballot(flag), which returns one bit per lane, and Shuffle(value, from), which returns
+// the value of lane `from`. All lanes of a block take one step together: BlockAdd(sum, value) adds
+// the values of all lanes, in total less than 2^32, to *sum by one atomic addition. A warp takes
+// every NumWarps()-th piece of the work.
 #ifndef TAMIS_CUDA_SRC_KERNEL_BODIES_H_
 #define TAMIS_CUDA_SRC_KERNEL_BODIES_H_
 
@@ -31,8 +31,8 @@ TAMIS_HD uint64_t LoadKey(const KeyColumn& keys, uint64_t i) {
   return detail::LoadOnce(static_cast<const uint64_t*>(keys.values) + i);
 }
 
-// One lane per key. hash_of(i) is the hash of key i; `bits`, `bytes` and `counted` say which
-// outputs there are.
+// Runs one lane per key. hash_of(i) is the hash of key i. `bits`, `bytes` and `counted` select the
+// outputs.
 template <typename Lane, typename Ref, typename Column, typename HashOf>
 TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref, Column>& call, uint64_t words,
                      const HashOf& hash_of, bool bits, bool bytes, bool counted) {
@@ -42,7 +42,7 @@ TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref, Column>& call, ui
     bool hit = false;
     if (i < call.keys.n) {
       if constexpr (Column::kHasNulls) {
-        // What is in the place of a null is read, too: so the two loads do not wait for each other.
+        // Reads the value even if it is null, so that the two loads do not wait for each other.
         const uint32_t valid = call.keys.ValidBit(i);
         hit = call.filter.ContainsHashIf(valid, hash_of(i));
       } else {
@@ -79,7 +79,7 @@ TAMIS_HD void RunLane(const Lane& lane,
       kAnswers == Answers::kBits, kAnswers == Answers::kBytes, kCounted);
 }
 
-// Each lane hashes one key; then they write their blocks together.
+// Each lane hashes one key. Then all lanes write the blocks together.
 template <typename Lane>
 TAMIS_HD void RunLane(const Lane& lane, const InsertCall<SplitBlockRef>& call) {
   const uint64_t n = call.keys.n;
@@ -128,7 +128,7 @@ TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange, Column>& 
     const uint32_t failures = lane.Ballot(failed);
     if (lane.Index() == 0) {
       detail::StoreOnce(call.failed + word, failures);
-      // Few fail, so this is not where threads meet.
+      // Few keys fail, so threads rarely wait for each other here.
       if (failures != 0) {
         detail::AtomicAdd(call.num_failed, static_cast<uint64_t>(detail::PopCount(failures)));
       }
@@ -139,8 +139,8 @@ TAMIS_HD void RunLane(const Lane& lane, const ChangeCall<Ref, kChange, Column>& 
 // One lane per word of the bitmap.
 template <typename Lane, typename Ref, typename Column>
 TAMIS_HD void RunLane(const Lane& lane, const RetryCall<Ref, Column>& call) {
-  // As a rule none has failed, and there is no need to look for them. Others may count down
-  // already: what they have put in is in no bitmap.
+  // Usually no key has failed, and there is nothing to do. Other threads may already have reduced
+  // the number, for keys whose bits they cleared.
   if (detail::LoadShared(call.num_failed) == 0) return;
   const uint64_t thread = kWarpLanes * lane.Warp() + lane.Index();
   const uint64_t threads = kWarpLanes * lane.NumWarps();
@@ -188,7 +188,7 @@ TAMIS_HD void RunLane(const Lane& lane, const HashColumnCall<Offset>& call) {
   }
 }
 
-// The sum of the lanes up to and including this one.
+// Returns the sum of the values of the lanes up to and including this one.
 template <typename Lane>
 TAMIS_HD uint32_t InclusiveSum(const Lane& lane, uint32_t value) {
   for (uint32_t distance = 1; distance < kWarpLanes; distance *= 2) {
@@ -206,8 +206,8 @@ TAMIS_HD uint64_t Shuffle64(const Lane& lane, uint64_t value, uint32_t from) {
   return uint64_t{high} << 32 | low;
 }
 
-// Calls visit(word, index) for the words of a tile, a row of 32 at a time; past the end of the
-// bitmap with 0, as all lanes have to come along.
+// Calls visit(word, index) for the words of a tile, 32 at a time. Past the end of the bitmap the
+// word is 0, because all lanes must take part.
 template <typename Lane, typename Visit>
 TAMIS_HD void ForEachRow(const Lane& lane, const uint32_t* bits, uint64_t num_words, uint64_t tile,
                          const Visit& visit) {
@@ -243,7 +243,8 @@ TAMIS_HD void RunLane(const Lane& lane, const ScanTilesCall& call) {
   if (lane.Index() == 0 && call.sum != nullptr) *call.sum = before;
 }
 
-// Word by word of a row, one lane per bit: what a word has is written side by side.
+// Takes the words of a row one by one, with one lane per bit, so that the ones of a word are
+// written side by side.
 template <typename Lane, typename Index>
 TAMIS_HD void RunLane(const Lane& lane, const ListOnesCall<Index>& call) {
   const uint64_t tiles = (call.num_words + kTileWords - 1) / kTileWords;
@@ -251,7 +252,7 @@ TAMIS_HD void RunLane(const Lane& lane, const ListOnesCall<Index>& call) {
   for (uint64_t tile = lane.Warp(); tile < tiles; tile += lane.NumWarps()) {
     Index* out = call.out + call.tile_starts[tile];
     ForEachRow(lane, call.bits, call.num_words, tile, [&](uint32_t words, uint64_t i) {
-      const uint64_t first = 32 * (i - lane.Index());  // bit of the row
+      const uint64_t first = 32 * (i - lane.Index());  // first bit of the row
 #ifdef __CUDA_ARCH__
 #pragma unroll 4
 #endif

@@ -1,5 +1,5 @@
-// What a kernel is asked to do: plain values that travel to the device as they are. All pointers
-// are to device memory, all counts have 64 bits.
+// The arguments of kernels: plain values that are copied to the device. All pointers are to device
+// memory, and all counts have 64 bits.
 #ifndef TAMIS_CUDA_SRC_KERNEL_CALLS_H_
 #define TAMIS_CUDA_SRC_KERNEL_CALLS_H_
 
@@ -30,18 +30,18 @@ struct KeyColumn {
   static constexpr bool kHasNulls = false;
 };
 
-// The same with the validity bitmap of Keys. Calls with such a column have kernels of their own, so
-// that those without have nothing to ask for each key.
+// Keys with a validity bitmap. Calls with such a column have kernels of their own, so that other
+// calls need no check for each key.
 struct MaskedColumn : KeyColumn {
   static constexpr bool kHasNulls = true;
 
   const uint8_t* validity;  // at any address
   uint32_t first_bit;       // in [0, 8)
 
-  // The lanes of a warp read four or five bytes that are side by side, and no byte is read that has
-  // no bit of these keys.
+  // The lanes of a warp read four or five neighbouring bytes. Bytes without a bit of these keys are
+  // not read.
   TAMIS_HD bool IsValid(uint64_t i) const { return (ValidBit(i) & 1) != 0; }
-  // The same in the lowest bit, among others.
+  // Returns the same in the lowest bit. The other bits are undefined.
   TAMIS_HD uint32_t ValidBit(uint64_t i) const {
     const uint64_t bit = first_bit + i;
     return uint32_t{validity[bit / 8]} >> (bit % 8);
@@ -55,47 +55,47 @@ struct ContainsCall {
   Column keys;
   uint32_t* bits;   // 2 * BitmapWords(n) elements: the halves of 64-bit words
   uint8_t* bytes;   // n elements, 0 or 1
-  uint64_t* count;  // the hits are added to it
+  uint64_t* count;  // the kernel adds the number of hits
 };
 
-// The lookups that most programs make: 64-bit keys hashed by XXH3, and one output beside the count,
-// or none; of keys with nulls, those to a bitmap. They have kernels of their own, in which nothing
-// is chosen for each key.
+// The most common lookups: 64-bit keys hashed by XXH3, with a count and at most one other output;
+// for keys with nulls, those that write a bitmap. They have kernels of their own, without branches
+// on the kind of keys and outputs.
 enum class Answers : uint8_t { kBits, kBytes, kNone };
 
 template <typename Ref, Answers kAnswers, bool kCounted, typename Column = KeyColumn>
 struct CommonContainsCall {
   ContainsCall<Ref, Column> call;
-  uint64_t words;  // of 32 keys
+  uint64_t words;  // number of bitmap words of 32 keys
 };
 
-// Into a filter that takes every key.
+// An insertion into a split-block filter, which takes every key.
 template <typename Ref>
 struct InsertCall {
   Ref filter;
   KeyColumn keys;
 };
 
-// The same without the nulls. Each output may be nullptr.
+// The same for keys with nulls, which are not inserted. Each output may be nullptr.
 template <typename Ref>
 struct MaskedInsertCall {
   Ref filter;
   MaskedColumn keys;
   uint32_t* nulls;      // 2 * BitmapWords(n) elements: a bit for each key that is null
-  uint64_t* num_nulls;  // their number is added to it
+  uint64_t* num_nulls;  // the kernel adds their number
 };
 
-// Insertions that may fail, and erasures. They fail for nulls.
+// An insertion that can fail for a key, or an erasure. Both fail for nulls.
 template <typename Ref, Change kChange, typename Column = KeyColumn>
 struct ChangeCall {
   Ref filter;
   Column keys;
-  uint32_t* failed;      // 2 * BitmapWords(n) elements: a bit for each key that it failed for
-  uint64_t* num_failed;  // their number is added to it
+  uint32_t* failed;      // 2 * BitmapWords(n) elements: a bit for each key for which it failed
+  uint64_t* num_failed;  // the kernel adds their number
 };
 
-// The same for those keys whose bits are 1 in `failed`, but for nulls, with longer searches in
-// memory of their own; by few threads, as few keys need it.
+// Repeats an insertion for the keys whose bits are 1 in `failed`, except nulls, with longer
+// searches in separate memory. Few threads run it, because few keys need it.
 inline constexpr uint64_t kRetryWarps = 128;
 
 template <typename Ref, typename Column = KeyColumn>
@@ -127,7 +127,7 @@ struct HashColumnCall {
   uint64_t* hashes;
 };
 
-// A bitmap becomes the list of its ones in three steps, over tiles of kTileWords words.
+// Three kernels convert a bitmap to the list of its ones. They work on tiles of kTileWords words.
 inline constexpr uint64_t kTileWords = 1024;
 
 struct CountTilesCall {
@@ -136,8 +136,8 @@ struct CountTilesCall {
   uint64_t* tile_counts;  // one per tile
 };
 
-// Makes of each count the sum of those before it, and of their total `*sum` unless that is nullptr.
-// One warp does it.
+// Replaces each count by the sum of the counts before it, and writes the total to `*sum` unless
+// that is nullptr. One warp does all of it.
 struct ScanTilesCall {
   uint64_t* tile_counts;
   uint64_t num_tiles;
@@ -176,10 +176,10 @@ using KernelCall = std::variant<
     ContainsCall<FuseRef<12>, MaskedColumn>, ContainsCall<FuseRef<16>, MaskedColumn>,
     ContainsCall<FuseRef<32>, MaskedColumn>>;
 
-// How much a call has to do: for the launch.
+// The amount of work of a call, from which the launch follows.
 struct Work {
-  uint64_t warps;         // that would do all of it in one round; fewer do it in several
-  bool resident = false;  // no more warps than a device holds at a time, as each one adds to costs
+  uint64_t warps;         // that do the work in one round; fewer warps take several rounds
+  bool resident = false;  // at most as many warps as run at a time, because each adds costs
 };
 
 constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
@@ -188,8 +188,8 @@ constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {
 
 template <typename Ref, typename Column>
 constexpr Work WorkOf(const ContainsCall<Ref, Column>& call) {
-  // Both halves of the last word of a bitmap are written. Blocks that count add to a word that all
-  // share.
+  // Both halves of the last word of a bitmap are written. Each block that counts adds to one shared
+  // word.
   return {2 * WarpsFor(call.keys.n, 2 * kWarpLanes), call.count != nullptr};
 }
 template <typename Ref, Answers kAnswers, bool kCounted, typename Column>
@@ -227,7 +227,7 @@ constexpr Work WorkOf(const ListOnesCall<Index>& call) {
   return {WarpsFor(call.num_words, kTileWords)};
 }
 
-// run(call) with the call whose kernel is to run: a common one if it is such.
+// Calls run(call) with the common form of the call if there is one, otherwise with the call itself.
 template <typename Call, typename Run>
 auto WithKernelOf(const Call& call, const Run& run) {
   return run(call);

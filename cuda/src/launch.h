@@ -1,5 +1,5 @@
-// How the work of a call is spread over a GPU: pure functions, the same for the CUDA runtime and
-// for tests.
+// How the work of a call is distributed over a GPU. The CUDA runtime and the tests use the same
+// pure functions.
 #ifndef TAMIS_CUDA_SRC_LAUNCH_H_
 #define TAMIS_CUDA_SRC_LAUNCH_H_
 
@@ -15,7 +15,7 @@ inline constexpr uint64_t kBlockWarps = kBlockThreads / kWarpLanes;
 inline constexpr uint64_t kMaxBlocks = 0x7FFFFFFF;  // of a grid, in its first dimension
 static_assert(kRetryWarps % kBlockWarps == 0, "each of its threads has memory of its own");
 
-// The multiprocessors of a device, and what each holds at a time.
+// The number of multiprocessors of a device, and the limits of each.
 struct Processors {
   uint32_t count;
   uint32_t threads;
@@ -23,13 +23,14 @@ struct Processors {
   uint32_t registers;
 };
 
-// Of kernels whose warps take several rounds; the test of the machine code counts them.
+// The most registers per thread of kernels whose warps take several rounds. The test of the machine
+// code checks it.
 inline constexpr uint32_t kMaxRegisters = 32;
 
-// The blocks of kBlockThreads threads that a device of compute capability 8.0 to 12.x holds at a
-// time, of a kernel whose threads take so many registers, in [1, 255]. A warp takes multiples of
-// 256 registers, of one of the four parts of a multiprocessor (cuda_occupancy.h of the CUDA
-// toolkit). Shared memory is no limit to kernels that hardly use any.
+// Returns the number of blocks of kBlockThreads threads that a device of compute capability 8.0 to
+// 12.x can hold at a time. `registers` is the number per thread, in [1, 255]. A warp gets a
+// multiple of 256 registers, all from one of the four parts of a multiprocessor (cuda_occupancy.h
+// of the CUDA toolkit). Shared memory is not a limit, because the kernels hardly use any.
 constexpr uint64_t ResidentBlocks(const Processors& processors, uint32_t registers) {
   constexpr uint32_t kParts = 4;
   constexpr uint32_t kUnit = 256;
@@ -40,8 +41,8 @@ constexpr uint64_t ResidentBlocks(const Processors& processors, uint32_t registe
 }
 
 struct Grid {
-  uint64_t blocks;  // in [0, kMaxBlocks]; with 0 there is nothing to launch
-  uint64_t rounds;  // of the warps that take most
+  uint64_t blocks;  // in [0, kMaxBlocks]; 0: nothing to launch
+  uint64_t rounds;  // the most that a warp takes
 };
 
 constexpr Grid GridFor(const Work& work, uint64_t resident_blocks) {

@@ -1,5 +1,5 @@
-// The seam under the CUDA runtime: every call that the library makes, so that tests put a runtime
-// of their own in its place, which needs no GPU and fails when it is told to.
+// The seam to the CUDA runtime: every call that the library makes. Tests replace it by a runtime
+// that needs no GPU and fails on demand.
 #ifndef TAMIS_CUDA_SRC_RUNTIME_H_
 #define TAMIS_CUDA_SRC_RUNTIME_H_
 
@@ -26,23 +26,23 @@ struct DeviceProperties {
   uint64_t l2_bytes = 0;
 };
 
-// Where a pointer leads.
+// The kind of memory that a pointer points to.
 enum class Place : uint8_t { kPageable, kPinned, kDevice };
 struct Location {
   Place place = Place::kPageable;
-  int device = -1;  // of kDevice, if it is the memory of one; else -1
+  int device = -1;  // the device whose memory it is; -1: none, or managed memory
 };
 
-// As cudaStreamCaptureMode. Calls that might be meant for a graph and cannot be captured, such as
-// allocations, are refused while streams are captured: by any thread, by this one, or not at all.
+// The same as cudaStreamCaptureMode. Calls that cannot be captured, such as allocations, fail while
+// streams are captured by any thread, by this thread, or never.
 enum class CaptureMode : uint8_t { kGlobal, kThreadLocal, kRelaxed };
 
-// Thread-safe, as the CUDA runtime is. A failed call leaves its outputs alone.
+// Thread-safe, like the CUDA runtime. A failed call does not change its outputs.
 class Runtime {
  public:
   virtual ~Runtime() = default;
 
-  // 0 where there is no driver, or one that is too old; then `why` says so.
+  // Returns 0 and sets `why` to the reason if there is no driver, or one that is too old.
   virtual int DeviceCount(std::string* why) const = 0;
   virtual Status Properties(int device, DeviceProperties* properties) const = 0;
   virtual Status CurrentDevice(int* device) const noexcept = 0;
@@ -51,7 +51,7 @@ class Runtime {
 
   virtual Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Free(void* memory, Stream stream) const noexcept = 0;
-  // The same for memory that no work uses any more: on no stream.
+  // The same for memory that no work uses any more. Needs no stream.
   virtual Status FreeIdle(void* memory) const noexcept = 0;
   virtual Status AllocatePinned(void** memory, uint64_t bytes) const noexcept = 0;
   virtual Status FreePinned(void* memory) const noexcept = 0;
@@ -62,21 +62,22 @@ class Runtime {
   virtual Status Copy(void* to, const void* from, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Launch(const KernelCall& call, Stream stream) const noexcept = 0;
-  // The bytes of local memory that the kernel of a call takes on the current device: for all
-  // threads that it can run at a time, whatever the call asks for. Fails if the device cannot run
-  // that kernel, for which alone it may be asked. Makes the context of the device.
+  // Sets `bytes` to the local memory that the kernel of a call needs on the current device, for all
+  // threads that run at a time. It does not depend on the size of the call. Fails if the device
+  // cannot run the kernel, so it also serves as a check for that. Creates the context of the
+  // device.
   virtual Status LocalBytes(const KernelCall& call, uint64_t* bytes) const noexcept = 0;
-  // Has the device set that memory aside, for this and all later kernels, by running the kernel
-  // over nothing: `call` has no keys.
+  // Makes the device reserve that memory, for this and all later kernels, by running the kernel
+  // without work: `call` must have no keys.
   virtual Status Reserve(const KernelCall& call, Stream stream) const noexcept = 0;
 
   virtual Status CreateStream(Stream* stream) const noexcept = 0;
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
   virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
-  // Whether what is put on the stream goes into a graph, which may run it any number of times.
-  // Fails for the default stream if that cannot be used because another one is captured.
+  // Whether the stream is being captured into a graph, which may run any number of times. Fails for
+  // the default stream if another stream is captured that it waits for.
   virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;
-  // Sets that of the calling thread to `*mode`, and `*mode` to what it was.
+  // Exchanges the capture mode of the calling thread and `*mode`.
   virtual Status ExchangeCaptureMode(CaptureMode* mode) const noexcept = 0;
   virtual Status CreateEvent(Event* event) const noexcept = 0;
   virtual Status DestroyEvent(Event event) const noexcept = 0;
@@ -85,7 +86,7 @@ class Runtime {
   virtual Status Wait(Event event) const noexcept = 0;
 };
 
-// The one of the CUDA toolkit, and its words for a cudaError_t.
+// The runtime of the CUDA toolkit, and its text for a cudaError_t.
 const Runtime& CudaRuntime();
 const char* CudaErrorText(int code) noexcept;
 

@@ -1,4 +1,4 @@
-// What is undone at the end of a scope.
+// Changes that are undone at the end of a scope.
 #ifndef TAMIS_CUDA_SRC_SCOPED_H_
 #define TAMIS_CUDA_SRC_SCOPED_H_
 
@@ -36,10 +36,11 @@ class ScopedDevice {
   bool changed_ = false;
 };
 
-// Lets this thread allocate, wait and free while streams are captured into CUDA graphs. Else, if a
-// thread captured one in the global mode, which is the default, such calls of all threads would
-// fail, and spoil what is captured. They are safe here, since nothing of theirs is to be captured:
-// that is for streams of ours, and for those of callers that are not captured (RequireNotCaptured).
+// Lets this thread allocate, wait and free while streams are captured into CUDA graphs. Otherwise,
+// while any thread captures in the global mode, which is the default, such calls of all threads
+// fail and invalidate the capture. The calls are safe here, because they are not part of a graph:
+// they use streams of the library, and streams of callers that are not captured
+// (RequireNotCaptured).
 class OutsideCaptures {
  public:
   explicit OutsideCaptures(const Runtime& runtime) noexcept
@@ -56,8 +57,9 @@ class OutsideCaptures {
   const bool changed_;
 };
 
-// For calls that wait. Asked before anything is put on the stream, which would be captured, and the
-// waiting spoil the capture. Throws Error(kInvalidArgument).
+// For calls that wait. Throws Error(kInvalidArgument) if the stream is captured. Checked before
+// anything is put on the stream, because that work would be captured, and the wait would invalidate
+// the capture.
 inline void RequireNotCaptured(const Runtime& runtime, Stream stream) {
   bool capturing = false;
   runtime.IsCapturing(stream, &capturing).ThrowIfFailed("asking whether a stream is captured");
@@ -74,12 +76,12 @@ inline Status AllocateFrom(const Runtime& runtime, MemoryResource* memory, uint6
   return *out != nullptr ? kSuccess : kMemoryAllocation;
 }
 
-// Throws Error that says how much of what there is no memory for.
+// Throws Error, with the purpose and size of the memory, if the allocation fails.
 inline void* AllocateOrThrow(const Runtime& runtime, MemoryResource* memory, uint64_t bytes,
                              Stream stream, const char* what = "") {
   void* data = nullptr;
   const Status status = AllocateFrom(runtime, memory, bytes, stream, &data);
-  // Not before it has failed: if the host had no memory for the words, `data` would be lost.
+  // Makes the message only after a failure. If the host had no memory for it, `data` would be lost.
   if (!status.ok()) {
     status.ThrowIfFailed(tamis::detail::StrCat("allocating ", what, bytes, " bytes").c_str());
   }

@@ -12,8 +12,9 @@ namespace tamis::cuda {
 
 #ifdef __SSE2__
 
-// Not by Highway: the vectors that every x86-64 has are as fast as wider ones (NOTES_GPU.md), so
-// nothing is to be chosen at run time, and Highway before 1.0.4 has none of them without a choice.
+// Does not use Highway. The vectors of every x86-64 processor are as fast as wider ones
+// (NOTES_GPU.md), so no choice at run time is needed, and Highway before 1.0.4 cannot use them
+// without one.
 void StageCopy(void* to, const void* from, size_t n) noexcept {
   constexpr size_t kLine = 64;
   constexpr size_t kAhead = 1024;
@@ -22,14 +23,14 @@ void StageCopy(void* to, const void* from, size_t n) noexcept {
   size_t i = std::min<size_t>(n, -reinterpret_cast<uintptr_t>(out) % kLine);
   if (i != 0) std::memcpy(out, in, i);
   for (; n - i >= kLine; i += kLine) {
-    // Of a line that is read once, which shall not drive others out either.
+    // The line is read only once, so it should not displace others from the caches.
     __builtin_prefetch(in + std::min(i + kAhead, n - 1), /*rw=*/0, /*locality=*/0);
     for (size_t j = 0; j < kLine; j += sizeof(__m128i)) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + j),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i + j)));
     }
   }
-  _mm_sfence();  // or these stores could come after the order to the device
+  _mm_sfence();  // otherwise the device could start before these stores
   if (i != n) std::memcpy(out + i, in + i, n - i);
 }
 

@@ -1,4 +1,4 @@
-// Copies to pinned memory, from which a device reads next.
+// Copies to pinned memory that a device will read.
 #ifndef TAMIS_CUDA_SRC_STAGING_H_
 #define TAMIS_CUDA_SRC_STAGING_H_
 
@@ -6,9 +6,9 @@
 
 namespace tamis::cuda {
 
-// As std::memcpy(to, from, n), on x86-64 past the caches: a line that is written whole is not read
-// first, and what the processor has in its caches stays there. All is written when it returns, for
-// devices and other threads, too. Thread safe.
+// Does the same as std::memcpy(to, from, n). On x86-64 it bypasses the caches: lines that are
+// written completely are not read first, and the contents of the caches stay. When it returns,
+// devices and other threads see all bytes. Thread-safe.
 void StageCopy(void* to, const void* from, size_t n) noexcept;
 
 }  // namespace tamis::cuda

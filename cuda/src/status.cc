@@ -10,8 +10,8 @@ const char* Status::message() const noexcept { return CudaErrorText(code); }
 
 namespace {
 
-// cudaErrorStreamCaptureUnsupported to cudaErrorStreamCaptureWrongThread: nothing that a device
-// would not get over.
+// cudaErrorStreamCaptureUnsupported to cudaErrorStreamCaptureWrongThread. The device stays usable
+// after these errors.
 constexpr int kFirstOfCapture = 900;
 constexpr int kLastOfCapture = 908;
 

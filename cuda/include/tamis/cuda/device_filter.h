@@ -65,9 +65,9 @@ struct DeviceOptions {
 // device, or in host memory that the device cannot use; kDevice if the device fails. They also work
 // while this or another thread captures other streams into graphs, and are not captured. Before
 // putting work on the stream, they throw kInvalidArgument if the stream itself is being captured,
-// and kUnsupported if it is the default stream and waits for one that is. After a failed change,
-// the contents of the filter are unspecified, and count_is_known() returns whether inserted_count()
-// is right.
+// and kUnsupported if it is the default stream and waits for a stream that is being captured. After
+// a failed change, the contents of the filter are unspecified, and count_is_known() returns whether
+// inserted_count() is right.
 //
 // As on the host, any number of threads and streams may query a filter that does not change. A
 // change needs exclusive access, so order the streams accordingly. Destroy a filter only when no
@@ -109,12 +109,12 @@ class DeviceFilter {
   // Like Filter::inserted_count(). If count_is_known() is false, it lacks the keys that were not
   // counted.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
-  // Whether inserted_count() is right. False after an Async call that changes a cuckoo filter or
-  // inserts keys with a validity bitmap, because the number of keys that succeed is unknown: until
-  // the next Clear or Upload. False forever once a change was captured into a graph, which may run
-  // any number of times. Download() determines the count: for cuckoo filters it counts the
-  // fingerprints, for split-block filters it sets the host's count to its estimated_count(), a
-  // number of distinct keys.
+  // Whether inserted_count() is right. An Async call that changes a cuckoo filter, or inserts keys
+  // with a validity bitmap, makes it false until the next Clear or Upload, because the number of
+  // keys that succeed is unknown. It is false forever once a change was captured into a graph,
+  // which may run any number of times. Download() determines the count: for cuckoo filters it
+  // counts the fingerprints, for split-block filters it sets the host's count to its
+  // estimated_count(), a number of distinct keys.
   bool count_is_known() const noexcept { return !uncounted_ && !changed_by_others_; }
   // Makes count_is_known() return false from now on. Call it if your own kernels insert keys by
   // ref(), because these are not counted.

@@ -64,7 +64,7 @@ TAMIS_HD void StoreOnce(T* to, T value) {
 #endif
 }
 
-// Relaxed. Has no result, so the hardware does not wait for memory.
+// Relaxed. Returns nothing, so the hardware does not wait for memory.
 TAMIS_HD void AtomicOr(uint32_t* word, uint32_t bits) {
 #ifdef __CUDA_ARCH__
   atomicOr(word, bits);

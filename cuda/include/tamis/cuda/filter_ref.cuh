@@ -29,9 +29,9 @@ struct SplitBlockRef {
 
   // The same for a hash made with the filter's hash kind and seed.
   TAMIS_HD bool ContainsHash(uint64_t hash) const { return (BitsIn(BlockOf(hash), hash) & 1) != 0; }
-  // Returns the same if the lowest bit of `wanted` is 1, otherwise false. Has no branch, for warps
-  // in which some lanes have no key. These lanes read the first block, which is one access for all
-  // of them.
+  // Returns the same if the lowest bit of `wanted` is 1, otherwise false. It has no branch, because
+  // in some warps only some lanes have a key. The other lanes read the first block, which is one
+  // access for all of them.
   TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
     const uint32_t index = BlockIndex(hash) & (0 - (wanted & 1));
     // An AND of bits, because compilers turn a logical AND into a branch for each bit.
@@ -44,10 +44,10 @@ struct SplitBlockRef {
     }
   }
 
-  // Inserts the keys of all 32 lanes of a warp, which must call it at the same time. Lanes may have
-  // no key. Eight lanes write the block of one key, a word each. The hardware joins these writes
-  // into one access to one sector of memory, where Insert makes eight. `warp` is ThisWarp() of
-  // warp.cuh.
+  // Inserts the keys of all 32 lanes of a warp, which must call it at the same time. `has_key` is
+  // false for lanes without a key. Eight lanes write the block of one key, a word each. The
+  // hardware joins these writes into one access to one sector of memory, where Insert makes eight.
+  // `warp` is ThisWarp() of warp.cuh.
   template <typename Warp>
   TAMIS_HD void InsertTogether(const Warp& warp, uint64_t key, bool has_key = true) const {
     InsertHashTogether(warp, hasher(key), has_key);
