@@ -12,7 +12,7 @@
 #include "simd/families.h"
 #include "simd/visit_targets.h"
 
-// No HWY_BEFORE_NAMESPACE: there is no code here, only a constant.
+// This needs no HWY_BEFORE_NAMESPACE, because it is a constant and not code.
 namespace tamis::detail {
 namespace HWY_NAMESPACE {
 

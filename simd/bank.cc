@@ -32,12 +32,12 @@ using VRow = hn::Vec<DRow>;
 
 // ---- Lookups ----
 
-// Pairs of a key and a group, eight cache lines each, that are prefetched ahead of the one at hand.
+// Number of pairs of a key and a group that are prefetched ahead. Each has eight cache lines.
 inline constexpr size_t kPairsAhead = 12;
-// Keys whose rows are known in advance.
+// Number of keys whose rows are computed in advance.
 inline constexpr size_t kKeysAtOnce = 128;
 
-// What is needed of a key to find its rows in any group.
+// The parts of a key's hash that locate its rows in any group.
 struct KeyRows {
   alignas(32) uint32_t offsets[sb::kWords];  // in bytes, from the block on
   uint64_t block_fraction;                   // the high half of the hash
@@ -104,7 +104,7 @@ void BankLookUp(const BankRows* groups, size_t num_groups, const Batch& batch, u
 
 // ---- Counts ----
 
-// Numbers of eight bits, a bit of each in one vector: lane by lane and bit by bit.
+// Counts of eight bits, stored by planes: plane p has bit p of the count of each bit position.
 inline constexpr size_t kPlanes = 8;
 inline constexpr size_t kMostRows = (size_t{1} << kPlanes) - 1;
 
@@ -115,8 +115,8 @@ HWY_INLINE void AddTo(V& plane, V& carry) {
   carry = both;
 }
 
-// Writes the planes of at most kMostRows rows of one vector's words: plane p of word w to
-// planes[p * bank::kRowWords + w].
+// Counts the ones of at most kMostRows rows, in the words of one vector. Writes plane p of word w
+// to planes[p * bank::kRowWords + w].
 HWY_INLINE void CountPlanes(const uint64_t* bits, size_t n, size_t stride, uint64_t* planes) {
   const DRow d;
   VRow p0 = hn::Zero(d), p1 = p0, p2 = p0, p3 = p0, p4 = p0, p5 = p0, p6 = p0, p7 = p0;
@@ -170,10 +170,9 @@ void BankCount(const uint64_t* bits, size_t n, size_t stride, size_t words, uint
   }
 }
 
-// ---- Transposition: that of bank/src/bit_matrix.h, as many squares at once as a vector has
-// lanes
+// ---- Transposition: like bank/src/bit_matrix.h, with one square in each lane ----
 
-// Bits in which a square of kSize x kSize changes places with its neighbour.
+// The bits in which a square of kSize x kSize is exchanged with its neighbour.
 template <int kSize>
 inline constexpr uint64_t kLowHalves = ~uint64_t{0} / ((uint64_t{1} << kSize) + 1);
 
@@ -184,8 +183,8 @@ HWY_INLINE void Exchange(D d, V& a, V& b) {
   b = hn::Xor(b, swapped);
 }
 
-// Three of the six steps, in which words kSize, 2 kSize and 4 kSize apart meet. Loads eight words
-// by load(i) and hands each back to store(i, word).
+// Runs three of the six steps: those for words kSize, 2 kSize and 4 kSize apart. Loads eight words
+// by load(i), and passes each result to store(i, word).
 template <int kSize, class D, typename LoadWord, typename StoreWord>
 HWY_INLINE void ThreeSteps(D d, const LoadWord& load, const StoreWord& store) {
   auto v0 = load(0), v1 = load(1), v2 = load(2), v3 = load(3);
@@ -206,11 +205,13 @@ HWY_INLINE void ThreeSteps(D d, const LoadWord& load, const StoreWord& store) {
   store(4, v4), store(5, v5), store(6, v6), store(7, v7);
 }
 
-// How far ahead filters are prefetched: there are more of them than hardware prefetchers follow.
+// Words by which filters are prefetched ahead. There are more filters than hardware prefetchers can
+// follow.
 inline constexpr size_t kWordsAhead = 32;
 
-// Words [word, word + Lanes(d)) of 64 filters become the rows from 64 `word` on: `rows` is the word
-// of the first of these that is theirs, and `mask` says which of the filters there are.
+// Transposes words [word, word + Lanes(d)) of 64 filters to the rows from 64 * word on. `rows`
+// points to the word of these filters in the first row. Filters whose bit in `mask` is 0 do not
+// exist.
 template <class D>
 HWY_INLINE void TransposeSquares(D d, const uint64_t* const* filters, uint64_t mask, uint64_t word,
                                  uint64_t* rows) {
@@ -243,8 +244,8 @@ HWY_INLINE void TransposeSquares(D d, const uint64_t* const* filters, uint64_t m
   }
 }
 
-// All members of so many words, one after the other: the rows, of two blocks at most, stay in the
-// first-level cache until they are whole.
+// Transposes Lanes(d) words of all members, 64 members at a time. The rows, at most two blocks,
+// stay in the first-level cache until they are complete.
 template <class D>
 HWY_INLINE void TransposeWords(D d, const uint64_t* const* filters, const uint64_t* mask,
                                uint64_t word, uint64_t* rows) {

@@ -1,5 +1,4 @@
-// What filters of blocks share: where the blocks of keys are, in the order in which they are
-// visited.
+// Parts that filters of blocks share: the blocks of keys, in the order of visits.
 
 #if defined(TAMIS_SIMD_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_BLOCKS_INL_H_
@@ -29,7 +28,7 @@ struct BlockRing {
   alignas(64) Ring offsets[1];  // of the blocks, in bytes
 };
 
-// Where the blocks of hashes begin, in bytes: BlockIndex times kBlockBytes.
+// Returns the offset of the block of each hash in bytes: BlockIndex times kBlockBytes.
 template <uint64_t kBlockBytes>
 HWY_INLINE V64 BlockOffsets(D64 d, V64 hash, uint64_t num_blocks) {
   static_assert(std::has_single_bit(kBlockBytes));
@@ -61,8 +60,8 @@ HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_
 #endif
 }
 
-// Calls visit(i, hashes, offsets) for each kStep keys from i on, whose blocks have been prefetched.
-// n is a multiple of kStep.
+// Calls visit(i, hashes, offsets) for each kStep keys from i on, after their blocks were
+// prefetched. n must be a multiple of kStep.
 template <Source kSource, Prefetch kPrefetch, uint64_t kBlockBytes, typename Visit>
 HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const Batch& batch,
                                  size_t n, const Visit& visit) {

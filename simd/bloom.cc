@@ -1,9 +1,9 @@
 // Classic Bloom filter: probe and insert, mirroring tamis/layout/bloom.h.
 //
-// A key that is absent misses a bit after two probes, on average, and one that is present takes all
-// k. So a probe goes in rounds over a batch: each round gathers one word per key, drops the keys
-// whose bit is missing, and prefetches the next word of those that are left. No round touches a
-// word that the answer does not need, and no branch depends on the data.
+// An absent key misses a bit after two probes on average, and a present key takes all k. So a batch
+// is probed in rounds. Each round gathers one word per key, drops the keys whose bit is missing,
+// and prefetches the next word of the remaining keys. No round reads a word that the answer does
+// not need, and no branch depends on the data.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/bloom.cc"
@@ -26,12 +26,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Keys that go through the rounds together: enough for a prefetch to arrive within a round, and few
-// enough for the lines of one round to stay in the first-level cache. Measured: bench/NOTES.md.
+// Keys that pass through the rounds together: enough that a prefetch arrives within a round, and
+// few enough that the lines of a round stay in the first-level cache. Measured in bench/NOTES.md.
 inline constexpr size_t kRoundKeys = 256;
 static_assert(kRoundKeys % 64 == 0);
 
-// bloom::MulHigh from four products of halves.
+// The same as bloom::MulHigh, from four products of halves.
 HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
   const V64 low = hn::Set(d, 0xFFFFFFFF);
   const auto multiply = [&](V64 x, V64 y) HWY_ATTR {
@@ -47,12 +47,12 @@ HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
                  hn::Add(hn::ShiftRight<32>(low_high), hn::ShiftRight<32>(high_low)));
 }
 
-// bloom::AddModulo.
+// The same as bloom::AddModulo.
 HWY_INLINE V64 AddModulo(D64 d, V64 a, V64 b, V64 m) {
   const V64 reduced = hn::Sub(hn::Add(a, b), m);
 #if HWY_TARGET <= HWY_AVX3
   (void)d;
-  return hn::Min(reduced, hn::Add(a, b));  // what is negative is large
+  return hn::Min(reduced, hn::Add(a, b));  // negative numbers are large
 #else
   const hn::RebindToSigned<D64> d_signed;
   const V64 negative = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(d_signed, reduced)));
@@ -61,7 +61,7 @@ HWY_INLINE V64 AddModulo(D64 d, V64 a, V64 b, V64 m) {
 }
 
 #if HWY_TARGET == HWY_AVX2
-// Where the 32-bit halves of those 64-bit lanes come from whose bits are set in the index.
+// Entry m has the sources of the 32-bit halves of the 64-bit lanes whose bits are set in m.
 struct LeftPack {
   alignas(32) uint32_t halves[16][8];
 };
@@ -79,8 +79,8 @@ inline constexpr LeftPack kLeftPack = [] {
 }();
 #endif
 
-// The lanes of the mask, at the front. hn::Compress has its tables in functions, and g++ copies
-// these to the stack, 2 KiB at every call.
+// Moves the lanes of the mask to the front. hn::Compress has its tables in functions, and GCC
+// copies these 2 KiB to the stack at every call.
 HWY_INLINE V64 LanesToFront(V64 v, hn::Mask<D64> mask) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES >= 64
   return V64{_mm512_maskz_compress_epi64(mask.raw, v.raw)};
@@ -95,7 +95,7 @@ HWY_INLINE V64 LanesToFront(V64 v, hn::Mask<D64> mask) {
 #endif
 }
 
-// bloom::Start for the values at hand.
+// The same as bloom::Start, for a vector of values.
 template <Source kSource>
 HWY_INLINE void StartWalks(D64 d, const uint64_t* HWY_RESTRICT values, const Batch& batch, V64 m,
                            V64& position, V64& step) {
@@ -106,16 +106,16 @@ HWY_INLINE void StartWalks(D64 d, const uint64_t* HWY_RESTRICT values, const Bat
   step = MulHigh(d, step_hash, m);
 }
 
-// The keys that are left in a round, one after another. Vectors are read and written whole, hence
-// the room behind the last one.
+// The keys that remain in a round, without gaps. There is room behind the last one, because whole
+// vectors are read and written.
 struct BloomWalks {
-  // Were the arrays a multiple of 4 KiB apart, each load would wait for the stores before it, whose
-  // addresses agree in the bits that processors compare first.
+  // The arrays are not a multiple of 4 KiB apart. Otherwise each load would wait for earlier stores
+  // whose addresses have the same low bits.
   static constexpr size_t kRoom = 176;
   static_assert(kRoom >= kStep);
   alignas(64) uint64_t positions[kRoundKeys + kRoom];
   alignas(64) uint64_t steps[kRoundKeys + kRoom];
-  alignas(64) uint64_t keys[kRoundKeys + kRoom];  // their numbers in the batch
+  alignas(64) uint64_t keys[kRoundKeys + kRoom];  // their indices in the batch
 };
 
 HWY_INLINE void PrefetchWords(const uint64_t* words, const uint64_t* HWY_RESTRICT positions,
@@ -124,8 +124,8 @@ HWY_INLINE void PrefetchWords(const uint64_t* words, const uint64_t* HWY_RESTRIC
   for (size_t i = 0; i < n; ++i) __builtin_prefetch(words + positions[i] / bloom::kWordBits);
 }
 
-// Round number `round` (1, 2, ...) over n keys. Returns how many are left, which are then at the
-// front, at their next positions.
+// Runs round `round` (1, 2, ...) over n keys. Returns the number of remaining keys, which are then
+// at the front with their next positions.
 HWY_INLINE size_t BloomRound(const uint64_t* words, uint64_t num_bits, uint32_t round, size_t n,
                              BloomWalks& walks) {
   const D64 d;
@@ -141,7 +141,7 @@ HWY_INLINE size_t BloomRound(const uint64_t* words, uint64_t num_bits, uint32_t 
     const V64 word = hn::GatherIndex(d, words, hn::BitCast(d_signed, hn::ShiftRight<6>(position)));
     const V64 bit = hn::Shl(hn::Set(d, 1), hn::And(position, hn::Set(d, 63)));
     const auto present = hn::And(hn::TestBit(word, bit), within);
-    // Written at or before what was read.
+    // Writes at or before the place that was read.
     hn::StoreU(LanesToFront(AddModulo(d, position, step, m), present), d, walks.positions + left);
     hn::StoreU(LanesToFront(AddModulo(d, step, i_step, m), present), d, walks.steps + left);
     hn::StoreU(LanesToFront(key, present), d, walks.keys + left);
@@ -187,13 +187,13 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
   }
 }
 
-// Positions that are located and prefetched while those before them are written: about so many, and
-// those of kStep keys at least.
+// About the number of positions that are located and prefetched while earlier ones are written. At
+// least those of kStep keys.
 inline constexpr size_t kInsertPositions = 64;
 
-// Calls write(positions, first, n) for the keys of a batch in their order, but for those after the
-// last whole step, whose number it returns: the i-th position of key first + j is
-// positions[i * n + j], prefetched.
+// Calls write(positions, first, n) for the keys of a batch in their order, and returns the number
+// of keys. Omits the keys after the last whole step. The i-th position of key first + j is
+// positions[i * n + j]. Its word was prefetched.
 template <Source kSource, typename Write>
 HWY_INLINE size_t ForEachLocated(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                                  const Batch& batch, const Write& write) {
@@ -202,7 +202,7 @@ HWY_INLINE size_t ForEachLocated(uint64_t* words, uint64_t num_bits, uint32_t nu
   alignas(64) uint64_t positions[2][kStep * bloom::kMaxHashes];
   const size_t whole = batch.n / kStep * kStep;
   const size_t most = std::max(kInsertPositions / num_hashes / kStep * kStep, kStep);
-  size_t located = 0;  // keys before `begin` that are to be written
+  size_t located = 0;  // number of keys before `begin` to be written
   for (size_t begin = 0, turn = 0; begin < whole; begin += most, turn ^= 1) {
     const size_t n = std::min(most, whole - begin);
     for (size_t i = 0; i < n; i += hn::Lanes(d)) {
@@ -235,7 +235,7 @@ void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, con
   }
 }
 
-// Key by key, as the positions of one may be those of the next.
+// Goes key by key, because two keys may have the same positions.
 template <Source kSource>
 void BloomInsertAllIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                             const Batch& batch, uint64_t* fresh) {

@@ -1,4 +1,4 @@
-// What backends do for filters of all kinds: hashes, outputs made of bits, and whole filters.
+// The kernels for filters of all kinds: hashes, outputs from bits, and whole filters.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/common.cc"
@@ -42,7 +42,7 @@ void HashAll(const Batch& batch, uint64_t* hashes) {
   for (; i < n; ++i) hashes[i] = HashOne<kSource>(values[i], seed_term);
 }
 
-// Of the keys of two vectors.
+// Hashes the keys of two vectors.
 template <int kC, int kD>
 HWY_INLINE void SipStep(const KeyHasher& hasher, const uint64_t* values, uint64_t* hashes) {
   const D64 d;
@@ -66,7 +66,8 @@ void SipAll(const Batch& batch, uint64_t* hashes) {
     SipStep<kC, kD>(hasher, values + i, hashes + i);
   }
   if (i == n) return;
-  // One by one, the rest of a small batch would take longer than all before it.
+  // The rest is hashed as a vector, because one key at a time would take longer than all of a small
+  // batch.
   alignas(64) uint64_t rest[2 * kStep] = {};
   std::copy_n(values + i, n - i, rest);
   SipStep<kC, kD>(hasher, rest, rest);
@@ -103,8 +104,8 @@ void BitsToBytes(const uint64_t* bits, size_t n, uint8_t* HWY_RESTRICT bytes) {
   for (size_t i = whole; i < n; ++i) bytes[i] = (bits[i / 64] >> (i % 64)) & 1;
 }
 
-// Up to kChunk indices are written at a time, of which those past the hits are overwritten later.
-// Hits never run ahead of keys, so a whole chunk of keys leaves room for a whole chunk of indices.
+// Up to kChunk indices are written at a time. Later ones overwrite those past the hits. There are
+// never more hits than keys, so a chunk of keys leaves room for a chunk of indices.
 template <typename Index>
 size_t BitsToIndices(const uint64_t* bits, size_t n, uint64_t first, Index* HWY_RESTRICT out) {
   const hn::CappedTag<Index, 64 / sizeof(Index)> d;

@@ -20,19 +20,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Split-block's, each in a word of its own.
+// The salts of split-block filters, each in a word of its own.
 alignas(64) inline constexpr uint64_t kWideSalts[counting::kWords] = {
     split_block::Salt(0), split_block::Salt(1), split_block::Salt(2), split_block::Salt(3),
     split_block::Salt(4), split_block::Salt(5), split_block::Salt(6), split_block::Salt(7)};
 
-// counting::CounterShift for words [w, w + Lanes).
+// The same as counting::CounterShift, for words [w, w + Lanes).
 HWY_INLINE V64 CounterShifts(D64 d, uint64_t hash, size_t w) {
   const V64 product = hn::MulEven(hn::BitCast(D32(), hn::Set(d, hash)),
                                   hn::BitCast(D32(), hn::Load(d, kWideSalts + w)));
   return hn::And(hn::ShiftRight<28 - 2>(product), hn::Set(d, 0x3C));
 }
 
-// The lanes, of all vectors that the block takes, in which a counter of the hash is 0.
+// Returns the lanes in which a counter of the hash is 0, in any vector of the block.
 HWY_INLINE hn::Mask<D64> ZeroLanes(const uint64_t* HWY_RESTRICT block, uint64_t hash) {
   const D64 d;
   const auto is_zero = [&](size_t w) HWY_ATTR {
@@ -46,7 +46,7 @@ HWY_INLINE hn::Mask<D64> ZeroLanes(const uint64_t* HWY_RESTRICT block, uint64_t 
   return any;
 }
 
-// Adds one to each counter of the hash, or takes one, but for those that are saturated.
+// Adds one to each counter of the hash, or subtracts one, unless it is saturated.
 template <bool kErase>
 HWY_INLINE void CountBlock(uint64_t* HWY_RESTRICT block, uint64_t hash) {
   const D64 d;

@@ -21,12 +21,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// The product of the low halves of each lane.
+// Returns the product of the low halves of each lane.
 HWY_INLINE V64 MulLow32(V64 a, V64 b) {
   return hn::MulEven(hn::BitCast(D32(), a), hn::BitCast(D32(), b));
 }
 
-// cuckoo::Locate of each lane. (Vectors of SVE cannot be members of a struct.)
+// The same as cuckoo::Locate, for each lane. (Vectors of SVE cannot be members of a struct.)
 template <int kBits>
 HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V64& chunk,
                             V64& bucket, V64& fingerprint) {
@@ -42,20 +42,21 @@ HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V
       hn::Add(hn::ShiftRight<16>(hn::Sub(hn::ShiftLeft<kBits>(x), x)), hn::Set(d, uint64_t{1}));
 }
 
-// cuckoo::AlternateBucket of each lane.
+// The same as cuckoo::AlternateBucket, for each lane.
 HWY_INLINE V64 AlternateLanes(D64 d, V64 bucket, V64 fingerprint,
                               const cuckoo::Geometry& geometry) {
   const V64 chunk_buckets = hn::Set(d, geometry.chunk_buckets);
   const V64 mixed = MulLow32(MulLow32(fingerprint, fingerprint), hn::Set(d, cuckoo::kAlternateMix));
   const V64 sum =
       hn::Or(hn::ShiftRight<32>(MulLow32(mixed, chunk_buckets)), hn::Set(d, uint64_t{1}));
-  // Of both candidates the one that has not wrapped is the smaller one as a 32-bit number.
+  // One of the two candidates has wrapped around. The other is smaller as a 32-bit number.
   const D32 d32;
   const V32 difference = hn::Sub(hn::BitCast(d32, sum), hn::BitCast(d32, bucket));
   return hn::BitCast(d, hn::Min(difference, hn::Add(difference, hn::BitCast(d32, chunk_buckets))));
 }
 
-// The fingerprint in every slot of a bucket of its lane; of two buckets for 8 bits.
+// Returns the fingerprint in every slot of a bucket in its lane. With 8 bits, a lane has two
+// buckets.
 template <int kBits>
 HWY_INLINE V64 BroadcastLanes(D64 d, V64 fingerprint) {
   if constexpr (kBits == 12) {
@@ -70,7 +71,7 @@ HWY_INLINE V64 BroadcastLanes(D64 d, V64 fingerprint) {
   }
 }
 
-// cuckoo::ZeroSlots of each lane.
+// The same as cuckoo::ZeroSlots, for each lane.
 template <int kBits>
 HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
   if constexpr (kBits == 12) {
@@ -86,26 +87,27 @@ HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
   }
 }
 
-// Of keys in the pipeline.
+// The keys in the pipeline.
 struct CuckooRing {
   alignas(64) Ring offsets[2];  // of both buckets, in bytes
-  // Without it the fingerprints of a step would be written 4 KiB behind its offsets. Where the two
-  // pages happen to have physical addresses that are alike, one in some hundred, each pair of such
-  // stores takes hundreds of cycles (bench/NOTES_CUCKOO.md); so the distance is no such multiple,
-  // nor near one.
+  // Without the gap, the fingerprints of a step would be written 4 KiB behind its offsets. If the
+  // physical addresses of the two pages are similar, which is so for one pair in some hundred, each
+  // such pair of stores takes hundreds of cycles (bench/NOTES_CUCKOO.md). So the distance is
+  // neither such a multiple nor near one.
   alignas(64) uint64_t gap[144];
   alignas(64) Ring fingerprints;  // in every slot
   alignas(64) Ring hashes;
-  // What the buckets hold: of 8 bits both in one word, in words[0].
+  // The contents of the buckets. With 8 bits, both are in one word of words[0].
   alignas(64) Ring words[2];
 };
 
-// Buckets are read this far ahead of the comparison, one by one: that is faster than gathering them
-// (bench/NOTES_CUCKOO.md), and a vector read at once would wait for the stores to it.
+// Number of keys by which buckets are read before the comparison. They are read one by one, which
+// is faster than gathering them (bench/NOTES_CUCKOO.md). A vector that is read at once would wait
+// for the stores to it.
 inline constexpr size_t kReadBucketsAhead = 32;
 static_assert(kReadBucketsAhead < kPrefetchAhead);
 
-// cuckoo::Pack.
+// The same as cuckoo::Pack.
 HWY_INLINE V64 PackLanes(V64 chunk, V64 bucket, V64 fingerprint) {
   return hn::Or(hn::Or(hn::ShiftLeft<32>(chunk), hn::ShiftLeft<16>(bucket)), fingerprint);
 }
@@ -122,8 +124,8 @@ HWY_INLINE void HashStep(const uint64_t* HWY_RESTRICT values, uint64_t seed_term
   }
 }
 
-// Of the hashes at ring positions [at, at + kStep). Their places go to `places`, too, unless it is
-// nullptr.
+// Locates the buckets of the hashes at ring positions [at, at + kStep). If kWithPlaces, also writes
+// the places to `places`.
 template <int kBits, bool kWithPlaces>
 HWY_INLINE void LocateBuckets(const cuckoo::Geometry& geometry, size_t at, CuckooRing& ring,
                               uint64_t* HWY_RESTRICT places) {
@@ -156,7 +158,7 @@ HWY_INLINE void ReadBuckets(const char* table, size_t at, CuckooRing& ring) {
   }
 }
 
-// One bit for each of kStep keys: whether either bucket has its fingerprint.
+// Returns one bit for each of kStep keys: whether either bucket has its fingerprint.
 template <int kBits>
 HWY_INLINE uint8_t CompareBuckets(const CuckooRing& ring, size_t at) {
   const D64 d;
@@ -189,7 +191,7 @@ bool CuckooContainsOne(const void* words, const cuckoo::Geometry& geometry, uint
 template <int kBits, Source kSource, Prefetch kPrefetch, bool kWithPlaces = false>
 void CuckooContainsAll(const void* words, const cuckoo::Geometry& shared, const Batch& batch,
                        uint64_t* bits, uint64_t* places) {
-  const cuckoo::Geometry geometry = shared;  // what is written to `bits` cannot change it
+  const cuckoo::Geometry geometry = shared;  // writes to `bits` cannot change it
   const char* const table = static_cast<const char*>(words);
   const uint64_t seed_term = batch.hasher.seed_term;
   const size_t whole = batch.n / 64 * 64;
@@ -201,7 +203,8 @@ void CuckooContainsAll(const void* words, const cuckoo::Geometry& shared, const 
       [&](size_t i, size_t at) HWY_ATTR {
         if (kWithPlaces && i >= whole) return;
         LocateBuckets<kBits, kWithPlaces>(geometry, at, ring, kWithPlaces ? places + i : nullptr);
-        // Those of the next step, as both are chains of multiplications.
+        // Hashes the next step here, because hashing and locating are both chains of
+        // multiplications.
         HashStep<kSource>(batch.values + (i + kStep < whole ? i + kStep : 0), seed_term,
                           (at + kStep) % kRing, ring);
       },
@@ -224,7 +227,7 @@ void CuckooContainsAll(const void* words, const cuckoo::Geometry& shared, const 
   bits[whole / 64] = last;
 }
 
-// Up to this size buckets are read early enough without being prefetched.
+// Up to this size, buckets are read early enough without prefetching.
 inline constexpr uint64_t kNearBytes = (uint64_t{5} << 20) / 4;
 
 template <int kBits>
@@ -239,7 +242,8 @@ void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const B
   });
 }
 
-// A bucket that another core has just changed is far away, however small the table is.
+// Always prefetches: a bucket that another core has just changed is far away, even in a small
+// table.
 template <int kBits>
 void CuckooContainsChanging(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
                             uint64_t* bits, uint64_t* places) {

@@ -1,4 +1,4 @@
-// The kernels of one target of Highway, family by family: each is a constant in a file of its own.
+// The kernels of one target of Highway, by family. Each family is a constant in a file of its own.
 #ifndef TAMIS_SIMD_FAMILIES_H_
 #define TAMIS_SIMD_FAMILIES_H_
 
@@ -9,13 +9,14 @@
 
 namespace tamis::detail::simd {
 
-// nullptr where the compiler could not build that target (HWY_AVX2 ...).
+// Returns nullptr if the compiler could not build the target (HWY_AVX2 ...).
 const CommonKernels* common(int64_t target);
 #define TAMIS_FAMILY(Type, name) const Type* name(int64_t target);
 TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 #undef TAMIS_FAMILY
 
-// Defines one of these, for kernels that are called `constant` in the namespace of each target.
+// Defines one of these functions. `constant` is the name of the kernels in the namespace of each
+// target.
 #define TAMIS_DEFINE_FAMILY(Type, name, constant)      \
   const Type* name(int64_t target) {                   \
     TAMIS_VISIT_TARGETS(TAMIS_RETURN_FAMILY, constant) \

@@ -23,14 +23,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// hash(keys, words) makes the hashes of so many vectors of keys, as pairs of words.
+// Calls hash(keys, words), which writes the hashes of kVectors vectors of keys as pairs of words.
 template <size_t kVectors, typename Hash>
 HWY_INLINE void HashSteps(const uint64_t* keys, size_t n, Hash128* hashes, const Hash& hash) {
   const size_t step = kVectors * hn::Lanes(D64());
   size_t i = 0;
   for (; i + step <= n; i += step) hash(keys + i, &hashes[i].low);
   if (i == n) return;
-  // One by one, the rest of a small batch would take longer than all before it.
+  // The rest is hashed as a vector, because one key at a time would take longer than all of a small
+  // batch.
   alignas(64) uint64_t rest[kVectors * kStep] = {};
   alignas(64) Hash128 of_rest[kVectors * kStep];
   std::copy_n(keys + i, n - i, rest);
@@ -38,7 +39,7 @@ HWY_INLINE void HashSteps(const uint64_t* keys, size_t n, Hash128* hashes, const
   std::copy_n(of_rest, n - i, hashes + i);
 }
 
-// Two lanes are too few for six multiplications of 64 bits that are made of smaller ones
+// With two lanes, six 64-bit multiplications made of smaller ones are too slow
 // (bench/NOTES_FORMATS.md).
 #undef TAMIS_SCALAR_MURMUR
 #define TAMIS_SCALAR_MURMUR (TAMIS_SCALAR_HASHES || (HWY_ARCH_X86 && HWY_MAX_BYTES == 16))
@@ -60,7 +61,7 @@ HWY_INLINE V64 FoldedTimes(D64 d, V64 v, uint64_t factor) {
   return hn::Mul(hn::Xor(v, hn::ShiftRight<kShift>(v)), hn::Set(d, factor));
 }
 
-// What is left of Murmur64A after its lane, from a start that depends on the seed.
+// The rest of Murmur64A after its lane. `start` depends on the seed.
 HWY_INLINE V64 Murmur64ARest(D64 d, V64 start, V64 lane) {
   const V64 product = hn::Mul(hn::Xor(start, lane), hn::Set(d, kMurmur64AFactor));
   const V64 h = FoldedTimes<47>(d, product, kMurmur64AFactor);
@@ -117,7 +118,7 @@ HWY_INLINE V32 FoldedTimes(D32 d, V32 v, uint32_t factor) {
   return hn::Mul(hn::Xor(v, hn::ShiftRight<kShift>(v)), hn::Set(d, factor));
 }
 
-// Of both words of a key, mixed.
+// Hashes both words of a key, which are already mixed.
 HWY_INLINE V32 SparkLanes(D32 d, V32 seed, V32 first, V32 second) {
   V32 h = SparkTake(d, SparkTake(d, seed, first), second);
   h = FoldedTimes<16>(d, hn::Xor(h, hn::Set(d, 8)), SparkMurmur3::kAvalanche1);
@@ -125,8 +126,8 @@ HWY_INLINE V32 SparkLanes(D32 d, V32 seed, V32 first, V32 second) {
   return hn::Xor(h, hn::ShiftRight<16>(h));
 }
 
-// Two vectors of keys as one of their low words and one of their high ones: those of the first in
-// the even lanes, those of the second in the odd ones.
+// Hashes two vectors of keys at a time, as one vector of low words and one of high words. The words
+// of the first are in the even lanes, those of the second in the odd lanes.
 void HashForSpark(int32_t seed, const uint64_t* keys, size_t n, Hash128* hashes) {
   HashSteps<2>(keys, n, hashes, [seed](const uint64_t* from, uint64_t* words) HWY_ATTR {
     const D64 d;

@@ -33,11 +33,11 @@ struct FuseRing {
   alignas(64) uint64_t gap[144];
   alignas(64) Slot<kBits> mixed[kRing];  // the low bits of each hash times its multiplier
   alignas(64) Slot<kBits> slots[kRing];  // the xor of the three slots of each key
-  // With 12 bits: bit 2 r is whether slot r begins in the middle of a byte.
+  // With 12 bits, bit 2 r is 1 if slot r begins in the middle of a byte.
   alignas(64) uint8_t odd[kBits == 12 ? kRing : 1];
 };
 
-// The offset of each slot in bytes.
+// Returns the offset of each slot in bytes.
 template <int kBits>
 HWY_INLINE V64 OffsetLanes(V64 slot) {
   if constexpr (kBits == 8) return slot;
@@ -115,7 +115,7 @@ HWY_INLINE void ReadSlots(const unsigned char* slots, size_t at, FuseRing<kBits>
   }
 }
 
-// One bit for each of 64 keys: whether its slots are its fingerprint.
+// Writes one bit for each of 64 keys: whether the xor of its slots is its fingerprint.
 template <int kBits>
 HWY_INLINE void CompareSlots(const FuseRing<kBits>& ring, size_t at, uint8_t* bits) {
   using T = Slot<kBits>;
@@ -149,8 +149,8 @@ void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bi
       },
       [&](size_t i, size_t at) HWY_ATTR {
         ReadSlots<kBits>(table.slots, at, ring);
-        // Slots are compared 64 keys behind, because a vector that is read at once would wait for
-        // the stores to it.
+        // Compares slots 64 keys behind, because a vector that is read at once would wait for the
+        // stores to it.
         if (i % 64 + kStep == 64 && i >= 64) {
           const size_t begin = i / 64 * 64 - 64;
           CompareSlots<kBits>(ring, begin % kRing, bytes + begin / 8);
@@ -166,7 +166,7 @@ void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bi
   bits[whole / 64] = last;
 }
 
-// Smaller filters are read early enough without being prefetched.
+// Smaller filters are read early enough without prefetching.
 inline constexpr uint64_t kFuseNearBytes = uint64_t{12} << 20;
 
 template <int kBits>

@@ -24,34 +24,34 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 
 #undef TAMIS_NEON64
-#if defined(HWY_ALL_NEON)  // Highway has more than one of them
+#if defined(HWY_ALL_NEON)  // Highway has more than one NEON target
 #define TAMIS_NEON64 (HWY_ARCH_ARM_A64 && (HWY_TARGET & HWY_ALL_NEON) != 0)
 #else
 #define TAMIS_NEON64 (HWY_ARCH_ARM_A64 && HWY_TARGET == HWY_NEON)
 #endif
 
-// Two lanes are too few for multiplications of 64 bits that are made of smaller ones, or lane by
-// lane: one key at a time is faster.
+// With two lanes, 64-bit multiplications made of smaller ones, or lane by lane, are slower than one
+// key at a time.
 #undef TAMIS_SCALAR_HASHES
 #define TAMIS_SCALAR_HASHES (HWY_TARGET == HWY_SSE4 || TAMIS_NEON64)
 
-// Keys are hashed and located in steps of eight, in as many vectors as that takes.
+// Keys are hashed and located in steps of eight, in one or more vectors.
 inline constexpr size_t kStep = 8;
-// Keys are read this far ahead of the vector at hand: hardware prefetchers stop at the ends of
-// pages, and a late key delays all stages behind it (bench/NOTES.md).
+// Number of keys by which keys are prefetched ahead. Hardware prefetchers stop at the ends of
+// pages, and a late key delays all later stages (bench/NOTES.md).
 inline constexpr size_t kReadAhead = 256;
 using D64 = hn::CappedTag<uint64_t, kStep>;
 using V64 = hn::Vec<D64>;
 using D32 = hn::Repartition<uint32_t, D64>;
 using V32 = hn::Vec<D32>;
 
-// Exchanges the halves of each lane. On x86 a shuffle, which unlike a shift runs on a port that the
-// multiplications leave free.
+// Exchanges the halves of each lane. On x86 this is a shuffle, because shuffles, unlike shifts, use
+// a port that the multiplications leave free.
 HWY_INLINE V64 SwapHalves(D64 d, V64 v) {
   return hn::BitCast(d, hn::Shuffle2301(hn::BitCast(D32(), v)));
 }
 
-// x rotated left by 24 bits: whole bytes, hence a shuffle for the same reason.
+// Returns x rotated left by 24 bits. These are whole bytes, so it is a shuffle for the same reason.
 HWY_INLINE V64 RotateLeft24(D64 d, V64 v) {
 #if HWY_ARCH_X86
   alignas(16) static constexpr uint8_t kBytes[16] = {5,  6,  7,  0, 1, 2,  3,  4,
@@ -64,8 +64,8 @@ HWY_INLINE V64 RotateLeft24(D64 d, V64 v) {
 #endif
 }
 
-// The hash of a key in stages that other work may be put between, each about the time of one
-// multiplication; ready hashes stay as they are.
+// Hashing in stages of about one multiplication each, so that other work can go between them. Ready
+// hashes stay unchanged.
 inline constexpr int kHashStages = 6;
 
 template <Source kSource, int kStage>
@@ -118,7 +118,7 @@ HWY_INLINE V64 HashStage(D64 d, V64 h, V64 seed_term) {
   }
 }
 
-// What hash::Xxh3Middle takes.
+// Returns the argument of hash::Xxh3Middle.
 HWY_INLINE V64 Xxh3Front(D64 d, V64 value, V64 seed_term) {
   const V64 x = HashStage<Source::kXxh3, 0>(d, value, seed_term);
   return HashStage<Source::kXxh3, 1>(d, x, seed_term);
@@ -134,7 +134,7 @@ HWY_INLINE V64 HashLanes(D64 d, V64 h, V64 seed_term) {
   return HashStage<kSource, 5>(d, h, seed_term);
 }
 
-// The same of one key.
+// The same for one key.
 template <Source kSource>
 HWY_INLINE uint64_t HashOne(uint64_t value, uint64_t seed_term) {
   if constexpr (kSource == Source::kXxh3) return hash::Xxh3(value, seed_term);
@@ -145,7 +145,7 @@ HWY_INLINE uint64_t HashOne(uint64_t value, uint64_t seed_term) {
   return value;
 }
 
-// x rotated left by 16 bits.
+// Returns x rotated left by 16 bits.
 HWY_INLINE V64 RotateLeft16(D64 d, V64 v) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
   alignas(16) static constexpr uint8_t kBytes[16] = {6,  7,  0, 1, 2,  3,  4,  5,
@@ -181,7 +181,8 @@ HWY_INLINE void SipRounds(D64 d, V64& a0, V64& a1, V64& a2, V64& a3, V64& b0, V6
   }
 }
 
-// Keys become their hashes. Two vectors at a time, for rounds are chains (bench/NOTES.md).
+// Replaces keys by their hashes. Takes two vectors at a time, because the rounds are dependency
+// chains (bench/NOTES.md).
 template <int kC, int kD>
 HWY_INLINE void SipTwo(D64 d, V64 k0, V64 k1, V64& a, V64& b) {
   const V64 length = hn::Set(d, hash::kKeyBytes << 56);
@@ -206,7 +207,7 @@ HWY_INLINE void SipTwo(D64 d, V64 k0, V64 k1, V64& a, V64& b) {
   b = hn::Xor(hn::Xor(b0, b1), hn::Xor(b2, b3));
 }
 
-// Calls fn with the source of a batch, which is common, as a compile-time constant.
+// Calls fn with the source of a batch as a compile-time constant. IsCommon(source) must be true.
 template <typename Fn>
 HWY_INLINE void WithSource(Source source, const Fn& fn) {
   assert(IsCommon(source));

@@ -1,9 +1,9 @@
-// The pipeline that the bulk operations of filters run keys through.
+// The pipeline of keys in the bulk operations of filters.
 //
-// Keys pass a ring in three stages, a few dozen keys apart: locate (hash, addresses), prefetch, and
-// visit. The distance between locating and prefetching matters as much as the one behind it: the
-// addresses are written as vectors and read one by one, which the processor cannot forward from a
-// store that is still in flight.
+// Keys pass a ring in three stages, a few dozen keys apart: locate (hash and addresses), prefetch,
+// visit. The distance between locating and prefetching matters as much as the next one. Addresses
+// are written as vectors and read one by one, which the processor cannot forward from a store in
+// flight.
 
 #if defined(TAMIS_SIMD_PIPELINE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_PIPELINE_INL_H_
@@ -25,19 +25,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Distances in keys, ahead of the visit. Measured: bench/NOTES.md.
+// Distances in keys ahead of the visit. Measured in bench/NOTES.md.
 inline constexpr size_t kPrefetchAhead = 64;
 inline constexpr size_t kLocateAhead = 128;
 inline constexpr size_t kRing = 256;  // a power of two above kLocateAhead + kStep
 static_assert((kRing & (kRing - 1)) == 0 && kRing >= kLocateAhead + kStep);
 
-// How filters are prefetched, by their size.
+// How a filter is prefetched. Its size decides.
 enum class Prefetch {
   kNone,
   kL1,
-  kL2,  // only as far as the second-level cache: more lines can be under way
+  kL2,  // into the second-level cache only: more lines can be in flight
 };
-inline constexpr uint64_t kFarBytes = uint64_t{64} << 20;  // from here on kL2
+inline constexpr uint64_t kFarBytes = uint64_t{64} << 20;  // larger filters use kL2
 
 using Ring = uint64_t[kRing];
 
@@ -54,12 +54,11 @@ HWY_INLINE void PrefetchStep(const char* base, const uint64_t* HWY_RESTRICT offs
   }
 }
 
-// For each kStep values from i on calls, in this order, locate(i, at), which writes the offsets of
-// what is to be prefetched to positions `at` of the rings, and visit(i, at). n is a multiple of
-// kStep. locate is called for i >= n, too, for values that are not there: nobody reads what it then
-// writes to the rings, and compilers keep the constants of what has no branch in registers.
-// (Prefetching is not a function of the caller's as well, for g++ takes one that does nothing else
-// for one without effects, and leaves it out.)
+// Calls locate(i, at) and then visit(i, at) for each kStep values from i on. locate writes the
+// offsets to prefetch to positions `at` of the rings. n must be a multiple of kStep. locate is also
+// called for i >= n, where there are no values, and nothing reads its results: without a branch,
+// compilers keep constants in registers. (The caller does not provide a function that prefetches,
+// because GCC treats one that only prefetches as free of effects and removes it.)
 template <Prefetch kPrefetch, size_t kRings, typename Locate, typename Visit>
 HWY_INLINE void ForEachStep(const uint64_t* values, size_t n, const char* base,
                             const Ring (&offsets)[kRings], const Locate& locate,

@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 namespace sb = split_block;
 
-// The lanes in which the block has the bit of the hash, in all vectors that the block takes.
+// Returns the lanes in which the block has the bit of the hash, in all vectors of the block.
 HWY_INLINE hn::Mask<DBlock> PresentLanes(const uint32_t* HWY_RESTRICT block, uint64_t h) {
   const DBlock d;
   const VBlock hash = hn::Set(d, static_cast<uint32_t>(h));
@@ -35,7 +35,8 @@ HWY_INLINE hn::Mask<DBlock> PresentLanes(const uint32_t* HWY_RESTRICT block, uin
   return all;
 }
 
-// Sets the bits of a hash. Returns the lanes in which the block had them, as PresentLanes.
+// Sets the bits of a hash. Returns the lanes in which the block already had them, like
+// PresentLanes.
 HWY_INLINE hn::Mask<DBlock> TestAndSetBits(uint32_t* HWY_RESTRICT block, uint64_t h) {
   const DBlock d;
   const VBlock hash = hn::Set(d, static_cast<uint32_t>(h));
@@ -59,7 +60,7 @@ void SplitBlockInsertOne(uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   SetBits(words + sb::kWords * sb::BlockIndex(hash, num_blocks), hash);
 }
 
-// The byte of a key, if all lanes of PresentLanes are set.
+// The byte of a key if all lanes of PresentLanes are set.
 #if HWY_ARCH_X86
 inline constexpr uint8_t kAllLanes = (1 << hn::MaxLanes(DBlock())) - 1;  // one bit per lane
 #elif TAMIS_NEON64
@@ -68,12 +69,13 @@ inline constexpr uint8_t kAllLanes = 0xFF;
 inline constexpr uint8_t kAllLanes = 1;
 #endif
 
-// Calls lanes(i), which is as PresentLanes, for kStep keys in their order, and writes a byte for
-// each: kAllLanes if all are set.
+// Calls lanes(i), whose result is like that of PresentLanes, for kStep keys in their order. Writes
+// a byte for each key: kAllLanes if all lanes are set.
 template <typename Lanes>
 HWY_INLINE void StorePresent(const Lanes& lanes, uint8_t* HWY_RESTRICT present) {
 #if TAMIS_NEON64
-  // The least lane of each key, of all at once: from vectors to other registers is a long way.
+  // Finds the least lane of all keys at once, because moving data from vectors to other registers
+  // is slow.
   static_assert(kStep == 8);
   uint32x4_t all[kStep];
   TAMIS_UNROLL
@@ -95,7 +97,7 @@ HWY_INLINE void StorePresent(const Lanes& lanes, uint8_t* HWY_RESTRICT present) 
 #endif
 }
 
-// Probes kStep keys and writes one byte for each: kAllLanes if all its bits are there.
+// Probes kStep keys. Writes one byte for each: kAllLanes if all its bits are set.
 HWY_INLINE void ProbeStep(const char* filter, const uint64_t* HWY_RESTRICT hashes,
                           const uint64_t* HWY_RESTRICT offsets, uint8_t* HWY_RESTRICT present) {
   StorePresent(
@@ -105,7 +107,7 @@ HWY_INLINE void ProbeStep(const char* filter, const uint64_t* HWY_RESTRICT hashe
       present);
 }
 
-// Inserts kStep keys and writes one byte for each: kAllLanes if all its bits were there.
+// Inserts kStep keys. Writes one byte for each: kAllLanes if all its bits were already set.
 HWY_INLINE void InsertStep(char* filter, const uint64_t* HWY_RESTRICT hashes,
                            const uint64_t* HWY_RESTRICT offsets, uint8_t* HWY_RESTRICT present) {
   StorePresent(
@@ -192,7 +194,7 @@ void InsertAllIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch,
   fresh[whole / 64] = last;
 }
 
-// Up to this size blocks come early enough without being prefetched, from any second-level cache.
+// Up to this size, blocks are read early enough without prefetching, from any second-level cache.
 inline constexpr uint64_t kNearBytes = uint64_t{256} << 10;
 
 void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,

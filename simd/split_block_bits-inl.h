@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// One block, in one vector or two. Those of a view may begin at any multiple of 4 bytes, so they
-// are loaded and stored as not aligned, which with AVX2 and later costs aligned ones nothing.
+// A block, in one or two vectors. Blocks of a view may begin at any multiple of 4 bytes, so loads
+// and stores are unaligned. With AVX2 and later, this costs nothing for aligned blocks.
 using DBlock = hn::CappedTag<uint32_t, split_block::kWords>;
 using VBlock = hn::Vec<DBlock>;
 
@@ -29,13 +29,13 @@ alignas(64) inline constexpr uint32_t kSalts[2 * split_block::kWords] = {
     split_block::Salt(0), split_block::Salt(1), split_block::Salt(2), split_block::Salt(3),
     split_block::Salt(4), split_block::Salt(5), split_block::Salt(6), split_block::Salt(7)};
 
-// The bits of one key: those of words [w, w + Lanes).
+// Returns the bits of one key in words [w, w + Lanes).
 template <class D>
 HWY_INLINE hn::Vec<D> WordBits(D d, hn::Vec<D> hash, const uint32_t* HWY_RESTRICT salts) {
   const auto product = hn::Mul(hash, hn::Load(d, salts));
 #if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-  // No shifts by lanes: 2 to the power of what would be shifted by is a float with that exponent.
-  // One of 2^31 becomes the least integer, which is that bit.
+  // These targets lack a shift with a count for each lane. Instead, converts the float 2^count,
+  // whose exponent is the count, to an integer. 2^31 becomes the least integer, which is bit 31.
   const auto exponent = hn::And(hn::ShiftRight<4>(product), hn::Set(d, 31u << 23));
   const auto power = hn::Add(exponent, hn::Set(d, 127u << 23));
   return hn::Vec<D>{_mm_cvttps_epi32(_mm_castsi128_ps(power.raw))};
@@ -52,10 +52,10 @@ HWY_INLINE void SetBits(uint32_t* HWY_RESTRICT block, uint64_t h) {
   }
 }
 
-// One bit for each of 64 bytes: whether it is `all`.
+// Returns one bit for each of 64 bytes: whether it is `all`.
 HWY_INLINE uint64_t PresentBits(const uint8_t* HWY_RESTRICT present, uint8_t all) {
   const hn::CappedTag<uint8_t, 64> d;
-  alignas(8) uint8_t bits[8 + 8] = {};  // a mask of fewer than 8 lanes still takes a byte
+  alignas(8) uint8_t bits[8 + 8] = {};  // a mask of fewer than 8 lanes also takes a byte
   for (size_t i = 0; i < 64; i += hn::Lanes(d)) {
     hn::StoreMaskBits(d, hn::Eq(hn::Load(d, present + i), hn::Set(d, all)), bits + i / 8);
   }

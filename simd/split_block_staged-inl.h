@@ -1,11 +1,12 @@
-// Lookups in split-block filters for AVX2 and SSE4, which have no multiplication of 64-bit lanes:
-// two of them per key, made of smaller ones, would be most of the work. So the middle of the hash
-// is scalar, beside the probes, whose vectors use other ports. bench/NOTES.md has the figures.
+// Lookups in split-block filters for AVX2 and SSE4, which cannot multiply 64-bit lanes. Two such
+// multiplications per key, made of smaller ones, would be most of the work. So the middle of the
+// hash is scalar, and runs beside the probes, whose vectors use other ports. bench/NOTES.md has the
+// figures.
 //
-// Keys go through four stages, each a fixed distance behind the one before: the vector beginning of
-// the hash, its scalar middle in place, its vector end with the address of the block, the probe. A
-// vector is not read before the scalars that it is made of have left the store buffer, or it would
-// wait for them.
+// Keys pass four stages, each at a fixed distance behind the previous one: the vector beginning of
+// the hash, its scalar middle, its vector end with the address of the block, and the probe. The
+// scalars of a vector must leave the store buffer before the vector is read. Otherwise the read
+// would wait.
 
 #if defined(TAMIS_SIMD_SPLIT_BLOCK_STAGED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_SPLIT_BLOCK_STAGED_INL_H_
@@ -38,20 +39,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr size_t kStagedStep = 16;
 
-// How far ahead of the probe.
+// Distances in keys ahead of the probe.
 inline constexpr size_t kBlocksAhead = kPrefetchAhead + kStagedStep;
 inline constexpr size_t kMiddleAhead = kBlocksAhead + 64;
 inline constexpr size_t kFrontAhead = kMiddleAhead + kStagedStep;
 static_assert(kFrontAhead + kStagedStep <= kRing);
 
-// No ring is a multiple of 4 KiB behind another one: see CuckooRing.
+// The distance between two rings is not a multiple of 4 KiB: see CuckooRing.
 struct StagedRing {
   alignas(64) Ring hashes = {};
   alignas(64) uint64_t gap[24];
   alignas(64) Ring offsets[1];  // addresses of blocks
 #if HWY_TARGET == HWY_SSE4
   alignas(64) uint64_t second_gap[24];
-  alignas(64) Ring low;  // of the low half of a hash: its low 16 bits, four times
+  alignas(64) Ring low;  // the low 16 bits of a hash's low half, four times
   alignas(64) uint64_t third_gap[24];
   alignas(64) Ring high;  // the high 16 bits of that half, four times
 #endif
@@ -103,12 +104,12 @@ HWY_INLINE void HashBackAndBlocks(const char* filter, uint64_t num_blocks, size_
 
 #if HWY_TARGET == HWY_AVX2
 
-// What is not 0 stays so when lanes are narrowed, as they are saturated.
+// Narrowing saturates, so lanes that are not 0 do not become 0.
 class StagedProbe {
  public:
   HWY_INLINE StagedProbe() {}  // not implicit, which would be compiled for no target
   static constexpr size_t kKeys = 4;
-  // Of 4 keys: 4 bytes for each in both halves, not all 0 if bits are missing.
+  // For 4 keys, 4 bytes each in both halves. Not all 0 if bits are missing.
   using Missing = __m256i;
 
   // Calls between(i) after the probe of key i.
@@ -124,7 +125,7 @@ class StagedProbe {
                                            _mm256_packs_epi32(words[2], words[3]));
     return _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
   }
-  // One bit for each of 16 keys: whether nothing is missing.
+  // Returns one bit for each of 16 keys: whether no bit is missing.
   HWY_INLINE static uint16_t Bits(const Missing (&missing)[4]) {
     const __m256i both = _mm256_packs_epi16(_mm256_packs_epi32(missing[0], missing[1]),
                                             _mm256_packs_epi32(missing[2], missing[3]));
@@ -134,7 +135,7 @@ class StagedProbe {
   }
 
  private:
-  // Not 0 in each word of the block that has the bit of the key.
+  // Returns words that are not 0 where the block has the bit of the key.
   HWY_INLINE __m256i Present(const StagedRing& ring, size_t at) const {
     const __m256i hash = _mm256_set1_epi32(static_cast<int>(ring.hashes[at]));
     const __m256i shift = _mm256_srli_epi32(_mm256_mullo_epi32(hash, salts_), 27);
@@ -157,11 +158,12 @@ class StagedInserter {
 
 #else
 
-// Of the low half of a hash and each salt.
+// The products of the low half of a hash and each salt.
 class StagedProducts {
  public:
   HWY_INLINE StagedProducts() {}  // not implicit, which would be compiled for no target
-  // The upper 16 of the 32 bits of each: of products of 16-bit halves, all that reaches them.
+  // Returns the upper 16 of the 32 bits of each product, from those products of 16-bit halves that
+  // contribute to them.
   HWY_INLINE __m128i Upper(const StagedRing& ring, size_t at) const {
     const auto twice = [](const uint64_t& four) HWY_ATTR {
       return _mm_castpd_si128(_mm_loaddup_pd(reinterpret_cast<const double*>(&four)));
@@ -184,18 +186,19 @@ class StagedProducts {
   __m128i salts_low_ = Salts(0), salts_high_ = Salts(16);
 };
 
-// The bit of a word is found by its byte, for the eight words of two keys at a time: there are no
-// shifts by lanes, but lookups of 16 bytes.
+// Finds the bit of a word through its byte, for the eight words of two keys at a time. SSE4 lacks a
+// shift with a count for each lane, but has lookups of 16 bytes.
 class StagedProbe {
  public:
   HWY_INLINE StagedProbe() {}  // not implicit, which would be compiled for no target
   static constexpr size_t kKeys = 2;
-  // Of 2 keys: 8 bytes for each, not 0 for words in which the bit is missing.
+  // For 2 keys, 8 bytes each. Not 0 for words in which the bit is missing.
   using Missing = __m128i;
 
   template <typename Between>
   HWY_INLINE Missing Probe(const StagedRing& ring, size_t at, const Between& between) const {
-    // Within 16 bytes of the block: 32 times the number of the word and the number of the bit.
+    // The index of the bit within 16 bytes of the block: 32 times the index of the word, plus the
+    // index of the bit.
     const __m128i bits =
         _mm_add_epi8(_mm_packus_epi16(BitNumbers(ring, at), BitNumbers(ring, at + 1)), words_);
     between(0);
@@ -218,7 +221,7 @@ class StagedProbe {
   }
 
  private:
-  // The bit of each word.
+  // Returns the index of the bit of each word.
   HWY_INLINE __m128i BitNumbers(const StagedRing& ring, size_t at) const {
     return _mm_srli_epi16(products_.Upper(ring, at), 11);
   }
@@ -228,8 +231,8 @@ class StagedProbe {
   __m128i masks_ = _mm_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
 };
 
-// Bits are powers of 2, as floats whose exponents are the numbers of the bits: see WordBits. Their
-// upper halves are made for all eight words at once.
+// Makes bits as powers of 2: floats whose exponents are the indices of the bits (see WordBits).
+// Computes their upper halves for all eight words at once.
 class StagedInserter {
  public:
   HWY_INLINE StagedInserter() {}
@@ -253,8 +256,8 @@ class StagedInserter {
 #endif
 
 // Calls visit(i, ring, at, middle) for each kStagedStep keys from i on, which are at position `at`
-// of the ring; it calls middle(k), for each k below kStagedStep, between its own work. n is a
-// multiple of kStagedStep.
+// of the ring. visit must call middle(k) for each k below kStagedStep, between its own work. n must
+// be a multiple of kStagedStep.
 template <Source kSource, Prefetch kPrefetch, typename Visit>
 HWY_INLINE void ForEachStagedStep(const char* filter, uint64_t num_blocks, const Batch& batch,
                                   size_t n, const Visit& visit) {
@@ -285,14 +288,14 @@ HWY_INLINE void ForEachStagedStep(const char* filter, uint64_t num_blocks, const
       PrefetchStep<kPrefetch>(nullptr, blocks);
       PrefetchStep<kPrefetch>(nullptr, blocks + kStep);
     }
-    // Also past the end, where nobody reads it.
+    // Also runs past the end, where nothing reads the results.
     uint64_t* const middle = ring.hashes + (i + kMiddleAhead) % kRing;
     visit(i, ring, i % kRing,
           [&](size_t k) HWY_ATTR { HashMiddle<kSource>(seed_term, middle + k); });
   }
 }
 
-// n is a multiple of 64.
+// n must be a multiple of 64.
 template <Source kSource, Prefetch kPrefetch>
 HWY_INLINE void StagedContains(const char* filter, uint64_t num_blocks, const Batch& batch,
                                size_t n, uint64_t* bits) {

@@ -1,6 +1,6 @@
-// Split-block filters by vectors of 64 bytes: two blocks go through one register, and the hashes of
-// 16 later keys, stage by stage, between the visits of 16 keys. A chain of multiplications then
-// never waits for itself, and the processor always has work for both of its ports of such vectors.
+// Split-block filters with vectors of 64 bytes. One register holds two blocks. The hashes of 16
+// later keys are computed, stage by stage, between the visits of 16 keys. So a chain of
+// multiplications never waits for itself, and both ports for such vectors are always busy.
 // bench/NOTES.md has the figures.
 
 #if defined(TAMIS_SIMD_SPLIT_BLOCK_WIDE_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -34,33 +34,33 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr size_t kWideStep = 2 * kStep;
 
-// No ring is a multiple of 4 KiB behind another one: see CuckooRing.
+// The distance between two rings is not a multiple of 4 KiB: see CuckooRing.
 struct WideRing {
   alignas(64) Ring hashes;
   alignas(64) uint64_t gap[24];
-  // The upper half of each hash times the number of blocks, of which the upper half is the number
-  // of a block: read as such, it costs vectors nothing.
+  // The upper half of each hash times the number of blocks. The upper half of that product is the
+  // index of the block, and scalar code reads it directly, which costs no vector instruction.
   alignas(64) uint32_t products[2 * kRing];
 
-  // In bytes from the beginning of the filter.
+  // Returns the offset of a block in the filter, in bytes.
   HWY_INLINE uint64_t Block(size_t at) const {
     return uint64_t{products[2 * at + 1]} * split_block::kBlockBytes;
   }
 };
 
-// Of two keys.
+// Two neighbouring keys.
 struct WidePair {
-  size_t step;        // the number of the first key of their step of kWideStep keys in the batch
-  size_t at;          // the number of their first one in the step
+  size_t step;        // index in the batch of the first key of their step of kWideStep keys
+  size_t at;          // index of the first of the two in the step
   V32 bits;           // in each word of both blocks
-  uint64_t block[2];  // in bytes from the beginning of the filter
+  uint64_t block[2];  // offsets in the filter in bytes
 };
 
-// Pairs are visited between the stages of two vectors, of which the second is one stage behind.
+// Pairs are visited between the stages of two vectors. The second vector is one stage behind.
 using WideSlots = std::make_index_sequence<kWideStep / 2>;
 static_assert(kWideStep / 2 == kHashStages + 2);
 
-// The stages of the hash, and the one that finds the block.
+// Runs a stage of the hash, or the stage that finds the block.
 template <Source kSource, size_t kStage>
 HWY_INLINE V64 LocateStage(V64 h, V64 seed_term, V64 num_blocks, size_t to, WideRing& ring) {
   const D64 d;
@@ -76,7 +76,7 @@ HWY_INLINE V64 LocateStage(V64 h, V64 seed_term, V64 num_blocks, size_t to, Wide
   return h;
 }
 
-// Locates kWideStep keys and writes them to ring positions from `to` on. Calls between(slot) for
+// Locates kWideStep keys, and writes them to ring positions from `to` on. Calls between(slot) for
 // each slot.
 template <Source kSource, typename Between, size_t... kSlots>
 HWY_INLINE void LocateWide(const uint64_t* values, V64 seed_term, V64 num_blocks, size_t to,
@@ -119,8 +119,8 @@ HWY_INLINE void PrefetchBlock(const char* filter, const WideRing& ring, size_t a
   }
 }
 
-// Calls visit(pair) for all keys up to n, in order, and after_step(end) each time that kWideStep of
-// them, up to `end`, have been visited. n is a multiple of kWideStep.
+// Calls visit(pair) for all keys up to n, in order. Calls after_step(end) after each kWideStep
+// keys, when all keys up to `end` were visited. n must be a multiple of kWideStep.
 template <Source kSource, Prefetch kPrefetch, typename Visit, typename AfterStep>
 HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const Batch& batch,
                                 size_t n, const Visit& visit, const AfterStep& after_step) {
@@ -136,11 +136,11 @@ HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const B
   for (size_t i = 0; i < n && i < kPrefetchAhead; ++i) PrefetchBlock<kPrefetch>(filter, ring, i);
   for (size_t i = 0; i < n; i += kWideStep) {
     const size_t ahead = i + kLocateAhead;
-    // Past the end, what is here already.
+    // Past the end, prefetches the current blocks again.
     const size_t soon = (i + kPrefetchAhead < n ? i + kPrefetchAhead : i) % kRing;
     __builtin_prefetch(values + ahead + kReadAhead);
     __builtin_prefetch(values + ahead + kReadAhead + kStep);
-    // Past the end the first keys are located once more, where nobody reads it.
+    // Past the end, locates the first keys again. Nothing reads the results.
     LocateWide<kSource>(
         values + (ahead < n ? ahead : 0), seed, blocks, ahead % kRing, ring,
         [&](auto slot) HWY_ATTR {
@@ -157,12 +157,12 @@ HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const B
 HWY_INLINE void StoreMask(hn::Mask<D32> mask, uint8_t* HWY_RESTRICT bits) {
   hn::StoreMaskBits(D32(), mask, bits);
 #if defined(__GNUC__)
-  // Or g++ gathers those of all pairs in a vector first, on a port that is busy anyhow.
+  // Otherwise GCC first gathers the masks of all pairs in a vector, on a port that is busy already.
   asm("" : "+m"(bits[0]));
 #endif
 }
 
-// Writes to `old`, in order, one bit for each word of both blocks: whether the pair's was there.
+// Writes to `old`, in order, one bit for each word of both blocks: whether it has the pair's bit.
 HWY_INLINE void TestPair(const char* filter, const WidePair& pair, uint8_t* HWY_RESTRICT old) {
   const D32 d;
   const auto block = [&](size_t i) HWY_ATTR {
@@ -171,7 +171,7 @@ HWY_INLINE void TestPair(const char* filter, const WidePair& pair, uint8_t* HWY_
   StoreMask(hn::TestBit(hn::Combine(d, block(1), block(0)), pair.bits), old);
 }
 
-// Returns the block's words as they were.
+// Sets bits in a block. Returns its words from before.
 HWY_INLINE VBlock SetWideBits(char* filter, uint64_t offset, VBlock bits) {
   const DBlock d;
   auto* const block = reinterpret_cast<uint32_t*>(filter + offset);
@@ -180,7 +180,7 @@ HWY_INLINE VBlock SetWideBits(char* filter, uint64_t offset, VBlock bits) {
   return old;
 }
 
-// n is a multiple of 64.
+// n must be a multiple of 64.
 template <Source kSource, Prefetch kPrefetch>
 HWY_INLINE void WideContains(const char* filter, uint64_t num_blocks, const Batch& batch, size_t n,
                              uint64_t* bits) {
@@ -194,7 +194,7 @@ HWY_INLINE void WideContains(const char* filter, uint64_t num_blocks, const Batc
       });
 }
 
-// n is a multiple of kWideStep.
+// n must be a multiple of kWideStep.
 template <Source kSource, Prefetch kPrefetch>
 HWY_INLINE void WideInsert(char* filter, uint64_t num_blocks, const Batch& batch, size_t n) {
   ForEachWidePair<kSource, kPrefetch>(
@@ -206,7 +206,7 @@ HWY_INLINE void WideInsert(char* filter, uint64_t num_blocks, const Batch& batch
       [](size_t) {});
 }
 
-// n is a multiple of 64.
+// n must be a multiple of 64.
 template <Source kSource, Prefetch kPrefetch>
 HWY_INLINE void WideInsertIfAbsent(char* filter, uint64_t num_blocks, const Batch& batch, size_t n,
                                    uint64_t* fresh) {
@@ -215,7 +215,7 @@ HWY_INLINE void WideInsertIfAbsent(char* filter, uint64_t num_blocks, const Batc
       filter, num_blocks, batch, n,
       [&](const WidePair& pair) HWY_ATTR {
         const D32 d;
-        // The second one's block may be the first one's.
+        // Both keys may have the same block.
         const VBlock first = SetWideBits(filter, pair.block[0], hn::LowerHalf(DBlock(), pair.bits));
         const VBlock second =
             SetWideBits(filter, pair.block[1], hn::UpperHalf(DBlock(), pair.bits));

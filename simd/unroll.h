@@ -1,4 +1,4 @@
-// Unrolls the short loop that follows, of at most eight rounds, at every level of optimization.
+// Unrolls the following loop of at most eight iterations, at every level of optimization.
 #ifndef TAMIS_SIMD_UNROLL_H_
 #define TAMIS_SIMD_UNROLL_H_
 

@@ -1,12 +1,12 @@
-// Names every target that Highway compiles a file for, in every version of Highway from 1.0.3 on.
+// Lists every target for which Highway compiles a file, in every version of Highway from 1.0.3 on.
 #ifndef TAMIS_SIMD_VISIT_TARGETS_H_
 #define TAMIS_SIMD_VISIT_TARGETS_H_
 
 #include <hwy/targets.h>
 
 // TAMIS_VISIT_TARGETS(V, ...) expands to V(target, namespace, ...) for each target of HWY_TARGETS,
-// best first. HWY_SCALAR and HWY_EMU128 are not among them: the portable backend serves where only
-// those do.
+// best first. It omits HWY_SCALAR and HWY_EMU128. Machines with only these use the portable
+// backend.
 #if defined(HWY_AVX3_SPR) && (HWY_TARGETS & HWY_AVX3_SPR)
 #define TAMIS_VISIT_AVX3_SPR(V, ...) V(HWY_AVX3_SPR, N_AVX3_SPR, __VA_ARGS__)
 #else

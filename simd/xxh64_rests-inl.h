@@ -1,5 +1,5 @@
-// The last steps of XXH64 for many strings at once: see tamis/detail/xxh64_rests.h. Steps that some
-// strings do not have are made for all, and chosen.
+// The last steps of XXH64 for many strings at once: see tamis/detail/xxh64_rests.h. A step that
+// only some strings need runs for all, and its result is selected where it is needed.
 
 #if defined(TAMIS_SIMD_XXH64_RESTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_XXH64_RESTS_INL_H_
@@ -22,7 +22,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
 
-// kLanes: what all strings have left, or the most that any has if kAny.
+// kLanes is the number of lanes that all strings have left, or, if kAny, the most that any string
+// has left.
 template <size_t kLanes, bool kAny>
 void HashRests(const Xxh64Rests& rests, size_t n, uint64_t* hashes) {
   const D64 d;
@@ -66,7 +67,7 @@ void HashRests(const Xxh64Rests& rests, size_t n, uint64_t* hashes) {
   }
 }
 
-// Writes up to the next multiple of a vector.
+// Writes up to the next multiple of a vector's lanes.
 inline void HashXxh64Rests(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes) {
   switch (lanes) {
     case Xxh64Lanes::kNone:
