@@ -28,7 +28,7 @@ struct CuckooRef {
 
   // Integers are keys by their value widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
-  // Returns false and changes nothing if there is no room.
+  // Returns false and changes nothing if the key does not fit.
   TAMIS_HD bool Insert(uint64_t key) const { return InsertHash(hasher(key)); }
   // Erases one copy of a key that was inserted. Returns whether a copy was found.
   TAMIS_HD bool Erase(uint64_t key) const { return EraseHash(hasher(key)); }
@@ -143,7 +143,8 @@ struct CuckooRef {
     return false;
   }
 
-  // Replaces `old` by `fingerprint`, and returns true, unless the slot contains something else.
+  // Replaces `old` by `fingerprint`, and returns true, unless the slot contains another
+  // fingerprint.
   static TAMIS_HD bool Replace(Word* bucket, uint32_t slot, uint32_t old, uint32_t fingerprint) {
     Word word = detail::LoadShared(bucket);
     while (Get(word, slot) == old) {

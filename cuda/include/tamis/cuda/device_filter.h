@@ -53,8 +53,8 @@ struct DeviceOptions {
 //
 // Keys and outputs are in device memory: Keys, Bitmap and std::span hold device pointers here. The
 // validity bitmap of keys (Keys::WithValidity, at any address and first bit) is in device memory as
-// well. As on the host, a null is never in the filter, and is neither inserted nor erased. So a
-// validity bitmap can also select the keys of a call (a mask, or stencil).
+// well. A null is never in the filter, and is neither inserted nor erased. So a validity bitmap can
+// also select the keys of a call (a mask, or stencil).
 //
 // All work runs on a stream, in its order. Calls whose names end in Async return at once. They do
 // not allocate, wait or throw, so a CUDA graph can capture them. Their Status only reports whether
@@ -69,13 +69,13 @@ struct DeviceOptions {
 // a failed change, the contents of the filter are unspecified, and count_is_known() returns whether
 // inserted_count() is right.
 //
-// As on the host, any number of threads and streams may query a filter that does not change. A
-// change needs exclusive access, so order the streams accordingly. Destroy a filter only when no
-// work on it is under way. A moved-from filter can only be destroyed or assigned to.
+// Any number of threads and streams may query a filter that does not change. A change needs
+// exclusive access, so order the streams accordingly. Destroy a filter only when no work on it is
+// under way. A moved-from filter can only be destroyed or assigned to.
 class DeviceFilter {
  public:
-  // The constructors throw Error(kDevice) if there is no device, or if the library has no code for
-  // it.
+  // The constructors throw Error(kDevice) if the machine lacks a device, or the library lacks code
+  // for it.
 
   // Copies a filter from the host. If it is mapped from a file that was not verified, verifies it
   // first, and throws FormatError if it is damaged.
@@ -147,11 +147,11 @@ class DeviceFilter {
   size_t Select(Keys keys, std::span<uint32_t> out, StreamRef stream = {}) const;
   size_t Select(Keys keys, std::span<uint64_t> out, StreamRef stream = {}) const;
   size_t Count(Keys keys, StreamRef stream = {}) const;
-  // Inserts keys, and returns how many: all but nulls and keys for which a cuckoo filter has no
-  // room. Writes the indices of the other keys, including nulls, in ascending order to failed[0 ..
-  // n - result). `failed` is in device memory, and has n elements or is empty. A key that could not
-  // be inserted changes nothing, and all other keys are still found. Keys with a validity bitmap
-  // need SelectScratchBytes(n) more bytes of scratch memory. Cuckoo filters need these and
+  // Inserts keys, and returns how many: all but nulls and keys that do not fit into a cuckoo
+  // filter. Writes the indices of the other keys, including nulls, in ascending order to failed[0
+  // .. n - result). `failed` is in device memory, and has n elements or is empty. A key that could
+  // not be inserted changes nothing, and all other keys are still found. Keys with a validity
+  // bitmap need SelectScratchBytes(n) more bytes of scratch memory. Cuckoo filters need these and
   // kInsertScratchBytes.
   size_t Insert(Keys keys, StreamRef stream = {}) { return Insert(keys, {}, stream); }
   size_t Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream = {});

@@ -12,7 +12,7 @@ namespace tamis::cuda {
 
 // For kernels with one-dimensional blocks of a multiple of 32 threads. All lanes of the warp must
 // take each step together, as with __ballot_sync and __shfl_sync, which these functions call. On
-// the host, where there are no warps, the results are meaningless.
+// the host, the results are meaningless.
 struct ThisWarp {
   // In [0, 32).
   TAMIS_HD uint32_t Index() const {
