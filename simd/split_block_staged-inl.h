@@ -107,7 +107,7 @@ HWY_INLINE void HashBackAndBlocks(const char* filter, uint64_t num_blocks, size_
 // Narrowing saturates, so lanes that are not 0 do not become 0.
 class StagedProbe {
  public:
-  HWY_INLINE StagedProbe() {}  // not implicit, which would be compiled for no target
+  HWY_INLINE StagedProbe() {}  // an implicit one would be compiled without the target
   static constexpr size_t kKeys = 4;
   // For 4 keys, 4 bytes each in both halves. Not all 0 if bits are missing.
   using Missing = __m256i;
@@ -161,7 +161,7 @@ class StagedInserter {
 // The products of the low half of a hash and each salt.
 class StagedProducts {
  public:
-  HWY_INLINE StagedProducts() {}  // not implicit, which would be compiled for no target
+  HWY_INLINE StagedProducts() {}  // an implicit one would be compiled without the target
   // Returns the upper 16 of the 32 bits of each product, from those products of 16-bit halves that
   // contribute to them.
   HWY_INLINE __m128i Upper(const StagedRing& ring, size_t at) const {
@@ -190,7 +190,7 @@ class StagedProducts {
 // shift with a count for each lane, but has lookups of 16 bytes.
 class StagedProbe {
  public:
-  HWY_INLINE StagedProbe() {}  // not implicit, which would be compiled for no target
+  HWY_INLINE StagedProbe() {}  // an implicit one would be compiled without the target
   static constexpr size_t kKeys = 2;
   // For 2 keys, 8 bytes each. Not 0 for words in which the bit is missing.
   using Missing = __m128i;
@@ -261,7 +261,7 @@ class StagedInserter {
 template <Source kSource, Prefetch kPrefetch, typename Visit>
 HWY_INLINE void ForEachStagedStep(const char* filter, uint64_t num_blocks, const Batch& batch,
                                   size_t n, const Visit& visit) {
-  if (n == 0) return;  // before the ring is cleared
+  if (n == 0) return;  // avoids clearing the ring
   StagedRing ring;
   const uint64_t* const values = batch.values;
   const uint64_t seed_term = batch.hasher.seed_term;
@@ -315,7 +315,7 @@ HWY_INLINE void StagedContains(const char* filter, uint64_t num_blocks, const Ba
       });
 }
 
-// n is a multiple of kStagedStep.
+// n must be a multiple of kStagedStep.
 template <Source kSource, Prefetch kPrefetch>
 HWY_INLINE void StagedInsert(char* filter, uint64_t num_blocks, const Batch& batch, size_t n) {
   const StagedInserter inserter;
