@@ -214,7 +214,8 @@ TEST_F(EngineOnDeviceTest, TheCheaperWayIsChosenAndExplained) {
 TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   Calibration calibration;
   calibration.points.clear();
-  for (const FilterKind kind : {FilterKind::kSplitBlock, FilterKind::kCuckoo16}) {
+  for (const FilterKind kind :
+       {FilterKind::kSplitBlock, FilterKind::kCuckoo16, FilterKind::kFuse8}) {
     for (const uint64_t bytes : {1024, 65536}) {
       calibration.points.push_back({std::string(Backends().front().name), bytes, 10, 20, 30, kind});
     }
@@ -228,12 +229,12 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
   EXPECT_GT(calibration.device_start_us, 0);
   EXPECT_GT(calibration.upload_gb_per_s, 0);
   EXPECT_NE(calibration.upload_gb_per_s, 123);
-  EXPECT_GT(runtime_.launches(), 8u * 4);
-  ASSERT_EQ(calibration.points.size(), 8u);
-  for (size_t i = 4; i < 8; ++i) {
+  EXPECT_GT(runtime_.launches(), 12u * 4);
+  ASSERT_EQ(calibration.points.size(), 12u);
+  for (size_t i = 6; i < 12; ++i) {
     const Calibration::Point& point = calibration.points[i];
     EXPECT_EQ(point.backend, "fake GPU");
-    EXPECT_EQ(point.kind, calibration.points[i - 4].kind);
+    EXPECT_EQ(point.kind, calibration.points[i - 6].kind);
     EXPECT_EQ(point.insert_ns, 20);
     EXPECT_EQ(point.partitioned_insert_ns, 30);
     EXPECT_NE(point.contains_ns, 10);
@@ -248,7 +249,7 @@ TEST_F(EngineOnDeviceTest, CalibrationMeasuresTheDevice) {
 }
 
 // Predictions use the values of the calibration.
-TEST_F(EngineOnDeviceTest, PlansByTheMeasuredFigures) {
+TEST_F(EngineOnDeviceTest, PlansByTheMeasuredValues) {
   EngineOptions options = Options(10);
   options.calibration.device_start_us = 1000;
   options.calibration.upload_gb_per_s = 1e-3;  // a microsecond per byte
@@ -333,7 +334,7 @@ TEST_F(EngineOnDeviceTest, AFilterThatIsDestroyedDuringACaptureGoesLater) {
 }
 
 // The device memory behind the copies belongs to the parent.
-TEST_F(EngineOnDeviceTest, AFilterThatAChildOfForkDestroysIsNoneOfTheDevices) {
+TEST_F(EngineOnDeviceTest, AFilterDestroyedInAChildOfForkDoesNotReachTheDevice) {
   const Engine engine = EngineOf(Options());
   engine.Count(filter_, keys_);
   const uint64_t calls = runtime_.calls();
@@ -424,7 +425,7 @@ TEST_F(EngineOnDeviceTest, OfASharedFilterNoCopyIsKept) {
 }
 
 // While one thread waits for a GPU, other threads plan their calls, and make calls on the host.
-TEST_F(EngineOnDeviceTest, NobodyWaitsToLearnWhatIsOnTheDevice) {
+TEST_F(EngineOnDeviceTest, QueriesAboutTheDeviceDoNotWait) {
   bool answered = false;
   accelerator_->ForEachBits(filter_, keys_, [&](const uint64_t*, size_t, uint64_t begin) {
     if (begin != 0) return;

@@ -90,6 +90,7 @@ constexpr Kind RowOf(const char* name) {
       .lookup_facts = Facts,
       .calibration = {.costs_as = FilterKind::kFuse8,
                       .max_bytes = 64 * kMiB,  // larger ones take 8 bytes of memory per key
+                      .on_device = true,
                       .typical = {kPortableCosts, kVector128Costs, kVector256Costs,
                                   kVector512Costs}},
   };
