@@ -31,7 +31,7 @@ class Commit(unittest.TestCase):
                         f"{BENCH}/commit.cmake"], check=True)
         return re.search('kCommit = "(.*)"', out.read_text())[1]
 
-    def test_what_it_says(self):
+    def test_commits_of_trees(self):
         tree = self.folder / "tree"
         tree.mkdir()
         self.assertEqual(self.commit(tree), "")  # an unpacked release

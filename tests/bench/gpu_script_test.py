@@ -99,7 +99,7 @@ class GpuScript(unittest.TestCase):
     def outcomes(self):
         return {step["name"]: step["outcome"] for step in self.results()["steps"]}
 
-    def test_what_matters_most_comes_first(self):
+    def test_the_most_important_steps_come_first(self):
         self.assertEqual(self.run_script(), 0, self.stderr)
         results = self.results()
         self.assertEqual(results["failed"], "")
@@ -183,7 +183,7 @@ class GpuScript(unittest.TestCase):
         self.assertIn(f"cmake {self.out} -DTAMIS_CUDA_PEER_CUCO=OFF\n", self.log.read_text())
         self.assertIn("cuckoo-gpu", self.results()["benchmarks"])
 
-    def test_a_peer_that_fails_is_no_failure_of_ours(self):
+    def test_a_failing_peer_does_not_fail_the_script(self):
         peers = self.peers("include/cuckoogpu/CuckooFilter.cuh")
         self.assertEqual(self.run_script("--peers", peers, FAKE_FAIL="benchmark-cuckoo-gpu"), 0,
                          self.stderr)
@@ -207,7 +207,7 @@ class GpuScript(unittest.TestCase):
         self.assertEqual(self.run_script("--keep-going", FAKE_FAIL="--build"), 1)
         self.assertEqual(self.results()["failed"], "build")
 
-    def test_what_an_interrupted_run_has_is_kept(self):
+    def test_results_of_an_interrupted_run_are_kept(self):
         process = self.start(FAKE_SLEEP="GPU_512MiB")
         part = self.out / "benchmark-512MiB.json.part"
         deadline = time.monotonic() + 600

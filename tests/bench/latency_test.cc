@@ -117,7 +117,7 @@ bool Has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-TEST(LatencyScheduleTest, NamesSayWhatIsMeasured) {
+TEST(LatencyScheduleTest, NamesContainTheMeasuredPoint) {
   const auto names = Names({.mode = Mode::kQuick, .caches = kCaches, .processors = 2});
   const std::string prefix = "split_block/latency/backend:portable/threads:2/size:";
   for (const char* size : {"L2", "memory"}) {
@@ -159,7 +159,7 @@ TEST(LatencyScheduleTest, AQuickRunStaysQuick) {
   EXPECT_EQ(LatencyScheduleFor(given).repetitions, 2u);
 }
 
-TEST(LatencyScheduleTest, LeavesOutWhatIsNotThere) {
+TEST(LatencyScheduleTest, LeavesOutMissingCachesAndThreads) {
   // The second-level cache is the last one.
   auto names = Names({.mode = Mode::kQuick, .caches = {32 << 10, kMiB, kMiB}, .processors = 2});
   EXPECT_EQ(names.size(), 24u);

@@ -53,7 +53,7 @@ class Measure(unittest.TestCase):
         self.assertEqual(self.measure("new", "--quick"), (0, True))
         self.assertTrue((self.results / "new.json").exists())
 
-    def test_names_that_are_none(self):
+    def test_invalid_names(self):
         for name in ("", "--quick", "a/b", "a b"):
             self.assertEqual(self.measure(name), (2, False), name)
 

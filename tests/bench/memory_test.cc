@@ -8,7 +8,7 @@
 
 namespace tamis::bench::memory_test {
 
-TEST(ArenaTest, BeginsAgainWhenAllIsGivenBack) {
+TEST(ArenaTest, BeginsAgainWhenAllIsFreed) {
   for (const bool huge_pages : {true, false}) {
     Arena arena(10'000, huge_pages);
     void* const first = arena.allocate(100, 64);

@@ -47,7 +47,7 @@ TEST(OptionsTest, PresetsHaveTheirModesAndKeys) {
   EXPECT_TRUE(Parse({"--preset=kinds", "--sizes=L2"}).suite.keys.empty());
 }
 
-TEST(OptionsTest, ReadsWhatItIsGiven) {
+TEST(OptionsTest, ReadsAllOptions) {
   const CommandLine line = Parse(
       {"--out", "a.json", "--sizes=L1,memory", "--max-bytes", "64M", "--pin=1", "--notes",
        "on its charger", "--benchmark_repetitions=4", "--benchmark_filter=select",
@@ -73,7 +73,7 @@ TEST(OptionsTest, LeavesOtherFlagsToGoogleBenchmark) {
   EXPECT_GT(Parse({"--quick"}).suite.sample_seconds, 0);
 }
 
-TEST(OptionsTest, SaysWhatIsWrong) {
+TEST(OptionsTest, ErrorsNameTheProblem) {
   EXPECT_EQ(Error({"--fast"}), "unknown option \"--fast\"");
   EXPECT_EQ(Error({"--out"}), "--out needs a value");
   EXPECT_EQ(Error({"--sizes", "L1,L9"}),

@@ -11,7 +11,7 @@
 
 namespace tamis::bench::other_load_test {
 
-TEST(BusySecondsTest, AreThoseOfAllThatIsNotIdle) {
+TEST(BusySecondsTest, CountEverythingButIdle) {
   // User, nice, system, idle, I/O wait, two kinds of interrupts, stolen; guests are part of the
   // first two.
   EXPECT_EQ(BusySeconds("cpu  100 20 30 9000 800 4 5 6 70 8\ncpu0 1 2 3\n", 100), 1.65);
@@ -36,7 +36,7 @@ TEST(OtherLoadTest, SeesAProgramThatRuns) {
   EXPECT_GT(*others, 0.1);
 }
 
-TEST(OtherLoadTest, BusyIsMoreThanWhatASystemDoes) {
+TEST(OtherLoadTest, BusyIsMoreThanASystemUses) {
   EXPECT_FALSE(IsBusy(0.05, 2));
   EXPECT_TRUE(IsBusy(0.5, 2));
   EXPECT_FALSE(IsBusy(0.5, 128));

@@ -90,7 +90,7 @@ class Page(unittest.TestCase):
     def hash(self):
         return self.run_script("location.hash.slice(1)")
 
-    def test_what_is_seen_first(self):
+    def test_the_first_view(self):
         self.browser.open(self.two)
         # The size that both have, the default kind, and one bar for each peer; fastest first.
         bars = self.run_script(BARS)
@@ -130,7 +130,7 @@ class Page(unittest.TestCase):
         self.click('button[aria-label="Filters: none"]')
         self.assertIn("Nothing selected", self.run_script(text_of("bars")))
 
-    def test_what_has_no_rows_leads_to_what_has(self):
+    def test_a_choice_without_rows_moves_to_one_with_rows(self):
         self.browser.open(self.two)
         self.choose("axis-size", "GPU_1024MiB")
         self.assertEqual(self.run_script("document.getElementById('axis-backend').value"),
@@ -176,7 +176,7 @@ class Page(unittest.TestCase):
         self.browser.drawn()
         self.assertIn("builds", self.run_script(text_of("point")))
 
-    def test_an_address_of_somebody_else(self):
+    def test_a_foreign_address(self):
         self.browser.open(self.two,
                           "operation=%3Cscript%3E&machine=nobody&kind=&size=L9&x=y&hits=50")
         self.assertIn("Nothing selected", self.run_script(text_of("bars")))

@@ -203,7 +203,7 @@ class Neighbours(Command):
         b = load.Results("b", results([row()], sizes=HALF, limits=[limit(7e8)]))
         self.assertIsNone(compare.machine_warning(a, b))
 
-    def test_baseline_tells_the_share(self):
+    def test_baseline_reports_the_share(self):
         old = self.file("old.json", results([row()]))
         new = self.file("new.json", results([row(ns=2.5)], limits=[limit(8e8)]))
         status, out, _ = self.run_command(new, "--baseline", old)

@@ -47,14 +47,14 @@ class Check(Command):
     def test_a_good_file(self):
         self.assertEqual(self.complaint(good()), "")
 
-    def test_words_that_are_no_paths(self):
+    def test_words_that_are_not_paths(self):
         data = good()
         data["context"].update(
             notes="4/8 cores w/ turbo and/or DDR5-6000, 80 GB/s, ~5 GHz",
             compiler="clang 17.0.6 (https://github.com/llvm/llvm-project.git 6009708b4367)")
         self.assertEqual(self.complaint(data), "")
 
-    def test_what_keeps_a_file_out(self):
+    def test_reasons_to_refuse_a_file(self):
         def context(**entries):
             return lambda d: d["context"].update(entries)
 
@@ -130,7 +130,7 @@ class Check(Command):
         data["schema_version"] = 1
         self.assertEqual(self.complaint(data), "")
 
-    def test_tells_all_of_it(self):
+    def test_reports_all_problems(self):
         data = good()
         data["context"].update(commit="main", processor="unknown")
         path = self.file("b.json", json.dumps(data))

@@ -62,7 +62,7 @@ class BadInput(Command):
             data["context"]["date"] = date
             self.assertIn("date", self.refused(self.file("a.json", data)))
 
-    def test_numbers_and_texts_that_are_none(self):
+    def test_invalid_numbers_and_texts(self):
         for old, new, said in (('"seconds": 1.5', '"seconds": NaN', "NaN is no number"),
                                ('"seconds": 1.5', '"seconds": 1e999', "inf is out of range"),
                                ('"seconds": 1.5', '"seconds": ' + "9" * 5000, "not JSON"),
@@ -103,7 +103,7 @@ class BadInput(Command):
         self.assertIn("share_of_limit has 3 samples, and ns_per_key 1",
                       self.contradiction(ns_per_key=statistics(2.0) | {"samples": [2.0]}))
 
-    def test_what_rounds_or_has_no_limit_is_no_contradiction(self):
+    def test_rounding_and_missing_limits_are_not_contradictions(self):
         data = results([row(), row(size="L1"), row("build", share_of_limit=None)])
         data["rows"][0]["keys_per_second"] *= 1 + 1e-9
         for name in ("ns_per_key", "share_of_limit"):
@@ -218,7 +218,7 @@ class Output(Command):
         self.assertIn("## \N{SNOWMAN}\n", path.read_text(encoding="utf-8"))
 
     @unittest.skipUnless(pathlib.Path("/dev/full").exists(), "no /dev/full")
-    def test_a_full_disk_is_said(self):
+    def test_a_full_disk_is_reported(self):
         with open("/dev/full", "wb") as out:
             status, err = self.run_program(out)
         self.assertEqual((status, err.count("\n")), (2, 1), err)
@@ -231,7 +231,7 @@ class Output(Command):
         _, out, _ = self.run_command(a, b, "--format", "markdown")
         self.assertIn(f"## {b} against a", out)
 
-    def test_refusals_are_told(self):
+    def test_refusals_are_reported(self):
         data = results(FULL)
         data["refused"] = [{"backend": "X", "kind": "split_block", "what": "differs"}]
         _, out, _ = self.run_command(self.file("a.json", data), "--format", "markdown")

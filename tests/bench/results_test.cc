@@ -113,7 +113,7 @@ TEST(ResultsTest, AFileThatCannotBeWrittenIsAnError) {
 }
 
 // A run that stops before it has results must leave no new file and must not change an old one.
-TEST(ResultsTest, ToAskWhetherAFileCanBeWrittenChangesNothing) {
+TEST(ResultsTest, CheckingThatAFileIsWritableChangesNothing) {
   const auto path = std::filesystem::temp_directory_path() /
                     ("tamis_writable_test_" + std::to_string(getpid()) + ".json");
   RequireWritable(path);

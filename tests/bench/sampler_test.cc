@@ -24,7 +24,7 @@ class Counter final : public benchmark::BenchmarkReporter {
   std::vector<Run> runs;
 };
 
-TEST(SamplerTest, GivesNanosecondsPerKeyOfWhatIterationsSay) {
+TEST(SamplerTest, GivesNanosecondsPerKeyFromTheTimesOfIterations) {
   Counter counter;
   {
     Sampler sampler(0.001, {&counter});

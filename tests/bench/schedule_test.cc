@@ -125,7 +125,7 @@ TEST(ScheduleTest, NamesAreUniqueAndNameEveryAxis) {
   }
 }
 
-TEST(ScheduleTest, QuickIsPartOfDefaultAndThatOfFull) {
+TEST(ScheduleTest, QuickIsPartOfDefaultAndDefaultOfFull) {
   const auto quick = Names(Mode::kQuick), standard = Names(Mode::kDefault),
              full = Names(Mode::kFull);
   EXPECT_LT(quick.size(), standard.size());
@@ -155,7 +155,7 @@ TEST(ScheduleTest, QuickVariesEachAxis) {
   }
 }
 
-TEST(ScheduleTest, SpeedsAreThoseOfTheDefaultBackendInBulkOnTwoThreadsAndOneKeyACall) {
+TEST(ScheduleTest, PeersUseTheDefaultBackendInBulkOnTwoThreadsAndByOneKey) {
   const std::vector<uint64_t> keys = {100'000};
   const std::string backend = "/backend:" + std::string(Backends().front().name);
   const std::string rest = "/size:100000_keys";

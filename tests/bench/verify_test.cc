@@ -149,7 +149,7 @@ TEST(VerifyTest, FindsOtherBits) {
             "filter that it builds differs from portable's");
 }
 
-TEST(VerifyTest, RowsAreAnswersToo) {
+TEST(VerifyTest, RowsAreAlsoAnswers) {
   const auto subject = SplitBlock();
   Answers answers(5);
   answers.rows = {0, 2, 4, 0, 0};

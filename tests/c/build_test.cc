@@ -128,7 +128,7 @@ TEST_P(BuildTest, NoKeys) {
   EXPECT_EQ(info.read_only, GetParam().is_static);
 }
 
-TEST_P(BuildTest, OptionsAreThoseOfTheLibrary) {
+TEST_P(BuildTest, OptionsEqualTheLibrarys) {
   const std::vector<uint64_t> numbers = RandomKeys(1000, /*seed=*/4);
   tamis_filter_options options = OptionsFor(0);
   options.fpr = 0.03;

@@ -236,7 +236,7 @@ TEST_P(EqualityTest, OneKey) {
   ExpectSame(c.get(), *cpp);
 }
 
-TEST_P(EqualityTest, TellsWhatItIs) {
+TEST_P(EqualityTest, InfoEqualsTheClass) {
   const CFilter c = GetParam().C(1000);
   const AnyFilter cpp = GetParam().Cpp(1000);
   const std::vector<uint64_t> numbers = RandomKeys(900, /*seed=*/7);

@@ -204,7 +204,7 @@ TEST_F(ErrorsTest, OptionsOutOfRange) {
   EXPECT_EQ(engine, nullptr);
 }
 
-TEST_F(ErrorsTest, KeysThatCannotBe) {
+TEST_F(ErrorsTest, InvalidKeys) {
   const auto keys = [&](uint32_t layout, const void* data, uint64_t count) {
     tamis_keys made{};
     made.layout = layout;
@@ -376,7 +376,7 @@ TEST_F(ErrorsTest, OutputsThatAreTooSmallOrAskew) {
   expect(tamis_filter_select32(f, nullptr, &huge, rows_, huge.count, nullptr), "32 bits");
 }
 
-TEST_F(ErrorsTest, PlansThatCannotBe) {
+TEST_F(ErrorsTest, InvalidPlans) {
   auto options = TAMIS_INIT(tamis_plan_options);
   char* text = nullptr;
   ExpectStatus(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT, "keys");
@@ -399,7 +399,7 @@ TEST_F(ErrorsTest, PlansThatCannotBe) {
   EXPECT_EQ(text, nullptr);
 }
 
-TEST_F(ErrorsTest, NamesThatThereAreNot) {
+TEST_F(ErrorsTest, UnknownNames) {
   EXPECT_EQ(tamis_kind_name(5), nullptr);
   EXPECT_STREQ(tamis_kind_name(TAMIS_SPLIT_BLOCK), "split-block");
   uint32_t kind = 99;

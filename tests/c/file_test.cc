@@ -23,7 +23,7 @@ class CFileTest : public FileTest {
   const tamis_keys keys_ = tamis_keys_u64(numbers_.data(), numbers_.size());
 };
 
-TEST_F(CFileTest, EachReadsWhatTheOtherWrites) {
+TEST_F(CFileTest, EachReadsTheOthersFiles) {
   for (const FilterKindInfo& info : FilterKinds()) {
     if (!info.is_plain()) continue;
     SCOPED_TRACE(info.name);

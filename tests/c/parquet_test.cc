@@ -115,7 +115,7 @@ TEST(CParquetTest, AnswersComeInOrderUntilTheCallerHasEnough) {
   EXPECT_EQ(stopped.indices, (std::vector<uint64_t>{0}));
 }
 
-TEST(CParquetTest, WhatIsWrongIsSaid) {
+TEST(CParquetTest, ErrorsNameTheProblem) {
   const std::array<uint64_t, 1> one = {1};
   const tamis_keys keys = tamis_keys_u64(one.data(), 1);
   tamis_parquet_pruner* out = nullptr;

@@ -93,7 +93,7 @@ TEST_F(CEngineTest, BackendsByName) {
   }());
 }
 
-TEST_F(CEngineTest, PlansAreThoseOfTheLibrary) {
+TEST_F(CEngineTest, PlansEqualTheLibrarys) {
   auto options = TAMIS_INIT(tamis_plan_options);
   options.keys = 1'000'000;
   options.fpr = 0.001;
@@ -133,7 +133,7 @@ TEST_F(CEngineTest, PlansAreThoseOfTheLibrary) {
   }
 }
 
-TEST(CHashTest, HashesOfKeysAreThoseOfTheLibrary) {
+TEST(CHashTest, HashesOfKeysEqualTheLibrarys) {
   const std::vector<uint64_t> numbers = RandomKeys(100, /*seed=*/1);
   tamis_keys keys = tamis_keys_u64(numbers.data(), numbers.size());
   std::vector<uint8_t> validity(13, 0x55);

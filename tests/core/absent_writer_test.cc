@@ -93,7 +93,7 @@ constexpr Spread kSpreads[] = {
 
 class AbsentWriterTest : public BackendTest {};
 
-TEST_P(AbsentWriterTest, TellsWhatOneByOneTells) {
+TEST_P(AbsentWriterTest, ReportsTheSameNewKeysAsOneByOne) {
   for (const uint64_t bytes : {uint64_t{32}, 8 * kMiB, 27 * kMiB + 32 * 12345}) {
     for (const Spread& spread : kSpreads) {
       std::vector<uint64_t> hashes(200'000);

@@ -132,7 +132,7 @@ uint64_t SeedsOverLimit(HashKind kind, const Values& values) {
   return over;
 }
 
-TEST(AdversaryTest, FourStringsCollideForEverySeedOfXxh64AndForNoSecret) {
+TEST(AdversaryTest, FourStringsCollideForEverySeedOfXxh64ButForNoSecret) {
   const std::vector<std::string> strings = FourOf24Bytes();
   const auto distinct = [&](const HashSpec& spec) {
     std::set<uint64_t> hashes;

@@ -155,7 +155,7 @@ class KeepsWhatIsErased {
   ScalableFilter<CuckooFilter<12>> filter_;
 };
 
-TEST(AmplificationSelfTest, FindsAFilterThatKeepsWhatIsErased) {
+TEST(AmplificationSelfTest, DetectsAFilterThatKeepsErasedKeys) {
   int found = 0;
   for (uint64_t round = 0; round < 24; ++round) {
     Both<KeepsWhatIsErased> both(round);

@@ -131,7 +131,7 @@ void ExpectSameMembers(const BankReader& reader, const FilterBank& bank) {
   }
 }
 
-TEST_F(BankReaderTest, AnswersAreThoseOfTheMappedFile) {
+TEST_F(BankReaderTest, AnswersEqualTheMappedFiles) {
   constexpr HashKind kKinds[] = {HashKind::kXxh3, HashKind::kXxh64, HashKind::kSipHash13};
   for (uint64_t seed = 0; seed < 9; ++seed) {
     Random random(seed);
@@ -379,7 +379,7 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
 
 // The function fills in zeros, another page, or no bytes: that is detected, and all keys may be in
 // all members.
-TEST_F(BankReaderTest, FunctionsThatFillInSomethingElse) {
+TEST_F(BankReaderTest, ReadFunctionsThatReturnWrongBytes) {
   Random random(/*seed=*/5);
   FilterBank bank = FiveGroups(random);
   const Store whole = Save(bank);
@@ -461,7 +461,7 @@ TEST_F(BankReaderTest, TablesThatDoNotFitAreAnError) {
   ASSERT_EQ(store.batches.size(), 1u);
 }
 
-TEST_F(BankReaderTest, PassesOnWhatTheFunctionThrows) {
+TEST_F(BankReaderTest, PassesOnExceptionsOfTheFunction) {
   Random random(/*seed=*/7);
   FilterBank bank = FiveGroups(random);
   Store store = Save(bank);

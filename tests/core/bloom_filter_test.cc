@@ -24,7 +24,7 @@ BloomFilter Make(uint64_t capacity, uint64_t words, const HashSpec& hash = {}) {
   return BloomFilter({.capacity = capacity, .bytes = 8 * words, .hash = hash});
 }
 
-TEST(BloomFilterSizeTest, IsThatOfTheFormulas) {
+TEST(BloomFilterSizeTest, FollowsTheFormulas) {
   for (const double fpr : {0.3, 0.05, 0.01, 0.001, 1e-6}) {
     for (const uint64_t n : {1, 100, 12'345, 1'000'000}) {
       const BloomFilter filter({.capacity = n, .fpr = fpr});
@@ -85,7 +85,7 @@ TEST(BloomFilterErrorsTest, FiltersThatDoNotMatchAreNotCombined) {
   EXPECT_TRUE(CanMerge(filter, Make(64, 10, hash)));
 }
 
-TEST_P(BloomFilterTest, EstimatesAreThoseOfTheFill) {
+TEST_P(BloomFilterTest, EstimatesFollowTheFill) {
   BloomFilter filter({.capacity = 50'000, .fpr = 0.01, .backend = &backend()});
   uint64_t n = 0;
   for (const uint64_t want : {5'000, 50'000, 100'000, 200'000}) {

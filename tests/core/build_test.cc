@@ -144,7 +144,7 @@ TEST(BuildTest, NoKeysMakeAnEmptyFilter) {
   EXPECT_EQ(filter.capacity(), 1u);
 }
 
-TEST(BuildTest, WhatGoesWrongIsSaid) {
+TEST(BuildTest, ErrorsNameTheProblem) {
   const std::vector<uint64_t> keys = RandomKeys(100, /*seed=*/1);
   ExpectError([&] { Build<BloomFilter>(SourceOf(keys, 10), {.capacity = 5}); },
               ErrorCode::kInvalidArgument, "capacity and bytes must be 0");

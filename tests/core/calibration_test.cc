@@ -143,7 +143,7 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
 }
 
 // The offset is in or after the token at which the parser found the error.
-TEST_F(CalibrationTest, TextsThatAreNoJsonAreRefused) {
+TEST_F(CalibrationTest, TextsThatAreNotJsonAreRefused) {
   struct Wrong {
     std::string text;
     uint64_t offset;
@@ -283,7 +283,7 @@ TEST_F(CalibrationTest, FilesThatCannotBeReadOrWritten) {
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
-TEST_F(CalibrationTest, InvalidFiguresAreNotSaved) {
+TEST_F(CalibrationTest, InvalidMeasurementsAreNotSaved) {
   for (const double value :
        {0.0, -1.0, 1e7, std::nan(""), std::numeric_limits<double>::infinity()}) {
     Calibration calibration = Example();

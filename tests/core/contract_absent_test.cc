@@ -272,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, AbsentContractTest, testing::ValuesIn(Subjects()
 // Filters that refuse keys.
 class FullFiltersTest : public ContractTest {};
 
-TEST_P(FullFiltersTest, RejectWhatHasNoRoom) {
+TEST_P(FullFiltersTest, RejectKeysWithoutRoom) {
   const std::vector<uint64_t> keys = HalfRepeats(20'000, /*seed=*/9);
   const auto make = [&](const Backend* backend) {
     return subject().make({.bytes = 8000, .backend = backend});

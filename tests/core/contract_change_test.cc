@@ -116,7 +116,7 @@ TEST_P(ChangeContractTest, MovedFiltersKeepTheirBytesWhereTheyAre) {
   EXPECT_EQ(RequireChangeable(*filter).Insert(keys), 100u);
 }
 
-TEST_P(ChangeContractTest, WhatWasMovedFromIsEmptyAndReadOnly) {
+TEST_P(ChangeContractTest, MovedFromFiltersAreEmptyAndReadOnly) {
   const std::vector<uint64_t> keys = RandomKeys(5000, /*seed=*/1);
   const AnyFilter filter = Make(5000);
   RequireChangeable(*filter).Insert(keys);
@@ -201,7 +201,7 @@ void ByAll(const auto& act) {
 }
 
 // An ability is reported exactly if the class has the function.
-TEST_P(ChangeContractTest, AbilitiesAreThoseOfTheClass) {
+TEST_P(ChangeContractTest, AbilitiesMatchTheClass) {
   const AnyFilter filter = Make(10);
   EXPECT_EQ(dynamic_cast<ErasableFilter*>(&*filter) != nullptr, subject().can.erase);
   EXPECT_EQ(subject().erase != nullptr, subject().can.erase);
@@ -214,7 +214,7 @@ TEST_P(ChangeContractTest, AbilitiesAreThoseOfTheClass) {
 }
 
 // Uses copies, nulls, and more keys than there is room for.
-TEST_P(ChangeContractTest, TheFunctionsForAnyChangeableAreThoseOfTheClass) {
+TEST_P(ChangeContractTest, FunctionsForAnyChangeableEqualTheMembers) {
   std::vector<uint64_t> numbers = RandomKeys(600, /*seed=*/1);
   numbers.insert(numbers.end(), numbers.begin(), numbers.begin() + 300);
   const size_t n = numbers.size(), words = BitmapWords(n);
@@ -393,7 +393,7 @@ TEST_P(MergeContractTest, AMergedFilterIsBuiltFromBoth) {
   }
 }
 
-TEST_P(IntersectContractTest, AnIntersectionHasWhatIsCommon) {
+TEST_P(IntersectContractTest, AnIntersectionContainsTheCommonKeys) {
   const std::vector<uint64_t> keys = RandomKeys(3000, /*seed=*/2);
   const std::vector<uint64_t> others = RandomKeys(20'000, /*seed=*/3);
   for (const Backend& backend : Backends()) {
@@ -417,7 +417,7 @@ TEST_P(IntersectContractTest, AnIntersectionHasWhatIsCommon) {
 }
 
 // Tests other kinds, sizes, hashes and seeds, and kinds that cannot be merged.
-TEST_P(ChangeContractTest, WhatDoesNotMatchIsNotCombined) {
+TEST_P(ChangeContractTest, MismatchedFiltersAreNotCombined) {
   const HashSpec hash{HashKind::kXxh3, 5};
   const AnyFilter filter = Make(640, nullptr, hash);
   RequireChangeable(*filter).Insert(RandomKeys(20, /*seed=*/1));

@@ -249,7 +249,7 @@ TEST_P(FileContractTest, NothingIsMadeOfADamagedMappedFile) {
   }
 }
 
-TEST_P(FileContractTest, OtherClassesAreToldApart) {
+TEST_P(FileContractTest, FilesOfOtherClassesAreRefused) {
   SmallFile();
   for (const Subject& other : Subjects()) {
     if (other.name == subject().name) continue;

@@ -47,7 +47,7 @@ class MemoryContractTest : public ContractTest {
   }
 };
 
-TEST_P(MemoryContractTest, BytesAreThoseOfTheFile) {
+TEST_P(MemoryContractTest, BytesEqualTheFiles) {
   for (const uint64_t keys : {1, 100, 200'000}) {
     const AnyFilter filter = Filled(keys);
     for (const uint32_t version : {1, 2}) {

@@ -18,7 +18,7 @@ class SizeContractTest : public ContractTest {
   void Measure(double target, uint64_t num_keys, uint64_t num_absent) const;
 };
 
-TEST_P(SizeContractTest, FilterBytesAreThoseOfAFilter) {
+TEST_P(SizeContractTest, FilterBytesEqualTheFilters) {
   for (const uint64_t capacity : {1, 8, 100, 12'345, 1'000'000}) {
     for (const double fpr : {0.3, 0.05, 0.01, 0.001, 1e-4}) {
       const AnyFilter filter = subject().make({.capacity = capacity, .fpr = fpr});

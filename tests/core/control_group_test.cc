@@ -40,7 +40,7 @@ TEST_F(ControlGroupTest, Version2TakesTheLowestLimitUpToTheRoot) {
   EXPECT_EQ(Limit("0::/\n"), 1000u);
 }
 
-TEST_F(ControlGroupTest, MaxIsNoLimit) {
+TEST_F(ControlGroupTest, MaxMeansUnlimited) {
   Write("a/memory.max", "max\n");
   EXPECT_EQ(Limit("0::/a\n"), kNoLimit);
 }
@@ -56,7 +56,7 @@ TEST_F(ControlGroupTest, Version1ReadsTheMemoryHierarchyOnly) {
 }
 
 // A container whose membership is its path on the host, while its own group is the root.
-TEST_F(ControlGroupTest, GroupThatIsNotThere) {
+TEST_F(ControlGroupTest, MissingGroup) {
   Write("memory.max", "7000\n");
   EXPECT_EQ(Limit("0::/docker/0123abcd\n"), 7000u);
 }
@@ -67,7 +67,7 @@ TEST_F(ControlGroupTest, NothingToRead) {
   EXPECT_EQ(detail::ControlGroupMemoryLimit(folder_ / "none", folder_.path()), kNoLimit);
 }
 
-TEST(PhysicalMemoryTest, IsThatOfTheMachineOrLess) {
+TEST(PhysicalMemoryTest, IsAtMostTheMachines) {
   const auto machine =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   EXPECT_GT(PhysicalMemory(), 0u);

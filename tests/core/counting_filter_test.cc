@@ -22,7 +22,7 @@ namespace tamis::counting_filter_test {
 
 class CountingFilterTest : public BackendTest {};
 
-TEST(CountingFilterSizeTest, IsThatOfTheFormulas) {
+TEST(CountingFilterSizeTest, FollowsTheFormulas) {
   for (const double fpr : {0.05, 0.01, 0.001}) {
     for (const uint64_t n : {1, 1000, 1'000'000}) {
       const CountingBloomFilter filter({.capacity = n, .fpr = fpr});
@@ -140,7 +140,7 @@ TEST_P(CountingFilterTest, MergeAddsCountsUpTo15) {
             "filters of 40 blocks and 41 blocks cannot be merged");
 }
 
-TEST_P(CountingFilterTest, EstimatesAreThoseOfTheFill) {
+TEST_P(CountingFilterTest, EstimatesFollowTheFill) {
   constexpr uint64_t kBlocks = 4000;
   CountingBloomFilter filter({.bytes = 64 * kBlocks, .backend = &backend()});
   uint64_t n = 0;

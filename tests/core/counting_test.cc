@@ -16,7 +16,7 @@ namespace tamis::counting_test {
 uint64_t CounterOf(uint64_t word, int i) { return (word >> (4 * i)) & 15; }
 
 // In these words, every count is equally likely.
-TEST(CountingWordTest, OperationsAreThoseOfEachCounter) {
+TEST(CountingWordTest, OperationsOnWordsEqualThoseOnCounters) {
   Random random(/*seed=*/1);
   for (int round = 0; round < 10'000; ++round) {
     const uint64_t a = random(), b = random();

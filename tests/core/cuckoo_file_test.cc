@@ -44,7 +44,7 @@ class CuckooFileTest : public testing::Test {
 TYPED_TEST_SUITE(CuckooFileTest, CuckooFilters, CuckooFilterName);
 
 // Headers with right checksums whose fields are impossible or do not match each other.
-TYPED_TEST(CuckooFileTest, GeometriesThatCannotBe) {
+TYPED_TEST(CuckooFileTest, InvalidGeometries) {
   const Bytes good = this->SmallFile();
   const uint64_t bucket = ReferenceBucketBytes(this->kWidth);
   const uint64_t max_buckets = 262'144 / bucket;

@@ -81,7 +81,7 @@ TYPED_TEST(CuckooFilterTest, RatesOutOfReachAreRefused) {
               "1e-12 is out of reach of 1000 bytes");
 }
 
-TYPED_TEST(CuckooFilterTest, FiguresFollowTheKeysThatAreIn) {
+TYPED_TEST(CuckooFilterTest, ValuesFollowTheInsertedKeys) {
   TypeParam filter({.capacity = 1000});
   const std::vector<uint64_t> keys = RandomKeys(1000, /*seed=*/1);
   const auto expect = [&](uint64_t size) {

@@ -63,7 +63,7 @@ TEST(CuckooFprTest, IsTheExactRate) {
 }
 
 // Simulates the effect of hashes on a set of classes, without a table.
-TEST(CuckooFprTest, IsThatOfASimulation) {
+TEST(CuckooFprTest, EqualsASimulation) {
   constexpr Geometry kGeometry{3, 600};
   constexpr uint64_t kProbes = 500'000;
   for (const int bits : {8, 12}) {

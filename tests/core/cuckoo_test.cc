@@ -74,7 +74,7 @@ class CuckooTest : public testing::Test {
 };
 TYPED_TEST_SUITE(CuckooTest, CuckooFilters, CuckooFilterName);
 
-TYPED_TEST(CuckooTest, ConstantsAreThoseOfTheFormat) {
+TYPED_TEST(CuckooTest, ConstantsFollowTheFormat) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   static_assert(cuckoo::Bucket<kBits>::kSlots == ReferenceSlots(kBits));
   static_assert(sizeof(cuckoo::Word<kBits>) == ReferenceBucketBytes(kBits));
@@ -259,7 +259,7 @@ TEST(CuckooSlotPairsTest, AllPairsOfValuesInAllPositions) {
   }
 }
 
-TYPED_TEST(CuckooTest, APairContainsWhatEitherBucketHas) {
+TYPED_TEST(CuckooTest, APairContainsTheKeysOfBothBuckets) {
   Random random(/*seed=*/3);
   for (int i = 0; i < 200'000; ++i) {
     const std::vector<uint32_t> a = this->DrawSlots(random), b = this->DrawSlots(random);

@@ -262,7 +262,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   EXPECT_DOUBLE_EQ(calibrated.Choose(request).seconds, 8e-9 * kMany);
 }
 
-TEST_F(DispatcherTest, BackendsWithoutFiguresAreNotChosen) {
+TEST_F(DispatcherTest, BackendsWithoutMeasurementsAreNotChosen) {
   const Engine engine({.threads = 1, .calibration = Costs(1000, 1000, 1000)});
   const Engine::CallPlan plan = engine.PlanCall(FilterOf(kMiB), 1000);
   EXPECT_EQ(plan.chosen.backend->name, "portable");

@@ -101,7 +101,7 @@ TEST(FileFormatTest, HeaderHasTheBytesOfTheSpecification) {
   EXPECT_EQ(Encode(KeyedHeader(true)), want);
 }
 
-TEST(FileFormatTest, DecodeGivesBackWhatWasEncoded) {
+TEST(FileFormatTest, DecodeInvertsEncode) {
   for (const FileHeader& want :
        {SampleHeader(1), SampleHeader(2), KeyedHeader(false), KeyedHeader(true)}) {
     const FileHeader got = Decode(Encode(want));

@@ -57,7 +57,7 @@ class FileReplaceTest : public FileTest {
 };
 
 // If several threads or processes save to one file, each of them succeeds.
-TEST_F(FileReplaceTest, SomebodyElseSavesBetweenTwoLooksAtTheFile) {
+TEST_F(FileReplaceTest, AnotherSaveBetweenTwoChecksOfTheFile) {
   FilterOf(2).Save(folder_ / "other");
   int looks = 0;
   SystemFaults faults;
@@ -71,7 +71,7 @@ TEST_F(FileReplaceTest, SomebodyElseSavesBetweenTwoLooksAtTheFile) {
 }
 
 // Tests every mode, and users whose class differs between the old and the new file.
-TEST(KeptModeTest, WhoMayDoLessMayNotDoMore) {
+TEST(KeptModeTest, NoClassOfUsersGetsMoreRights) {
   for (mode_t mode = 0; mode < 01000; ++mode) {
     EXPECT_EQ(detail::KeptMode(mode | 06000, true, true), mode);
     const auto class_of = [](mode_t bits, int shift) { return (bits >> shift) & 7; };
@@ -163,7 +163,7 @@ TEST_F(FileReplaceTest, KeepsTheAccessList) {
   EXPECT_EQ(getxattr((folder_ / "new").c_str(), kName, nullptr, 0), static_cast<ssize_t>(bytes));
 }
 
-TEST_F(FileReplaceTest, RefusesAReadOnlyFileUnlessTold) {
+TEST_F(FileReplaceTest, RefusesAReadOnlyFileByDefault) {
   Chmod(path_, 0444);  // also for root
   ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo,
               "f.tamis: cannot write: it is read-");
@@ -200,7 +200,7 @@ TEST_F(FileReplaceTest, FollowsLinks) {
   EXPECT_EQ(folder_.NumFiles(), 3u);
 }
 
-TEST_F(FileReplaceTest, MakesWhatALinkLeadsTo) {
+TEST_F(FileReplaceTest, CreatesTheTargetOfALink) {
   fs::create_directory(folder_ / "d");
   fs::create_symlink("d/new", folder_ / "link");
   FilterOf(5).Save(folder_ / "link");
@@ -243,7 +243,7 @@ TEST_F(FileReplaceTest, ADirectoryThatCannotBeListedWillDo) {
   EXPECT_EQ(folder_.NumFiles(), 2u);
 }
 
-TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
+TEST_F(FileReplaceTest, ReportsAReadOnlyDirectoryInAdvance) {
   if (geteuid() == 0) {
     ASSERT_EQ(chown(folder_.path().c_str(), 65534, 65534), 0);
   }
@@ -257,7 +257,7 @@ TEST_F(FileReplaceTest, TellsBeforehandThatADirectoryIsReadOnly) {
 }
 
 // Like /tmp: anybody may make files there, and nobody may replace the files of others.
-TEST_F(FileReplaceTest, TellsBeforehandThatAFileIsAnothersInAStickyDirectory) {
+TEST_F(FileReplaceTest, ReportsAFileOfAnotherUserInAStickyDirectoryInAdvance) {
   if (geteuid() != 0) GTEST_SKIP() << "files of two users need root";
   Chmod(folder_.path(), 01777);
   Chmod(path_, 0666);
@@ -317,7 +317,7 @@ TEST_F(FileFaultTest, AFileThatCannotBeNamedIsWrittenAgain) {
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
-TEST_F(FileFaultTest, AWriteOfNothingIsAnError) {
+TEST_F(FileFaultTest, AWriteOfZeroBytesIsAnError) {
   SystemFaults faults;
   int calls = 0;
   faults.write = [&]() -> std::optional<ssize_t> {
@@ -355,7 +355,7 @@ TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
 }
 
 // The error is not mistaken for a change by another program.
-TEST_F(FileFaultTest, AStatusThatCannotBeReadIsToldAsItIs) {
+TEST_F(FileFaultTest, AStatusThatCannotBeReadIsReportedUnchanged) {
   SystemFaults faults;
   faults.lstat = [] { return EIO; };
   ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");

@@ -135,7 +135,7 @@ TEST_F(FileSaveTest, TakesRelativePathsAndTheLongestNames) {
   VerifyFile(folder_ / "f.tamis");
 }
 
-TEST_F(FileSaveTest, RefusesWhatIsNoFile) {
+TEST_F(FileSaveTest, RefusesPathsThatAreNotFiles) {
   const auto filter = MakeFilter(32);
   fs::create_directory(folder_ / "folder");
   ExpectError([&] { filter.Save(folder_ / "folder"); }, ErrorCode::kIo, "Is a directory");

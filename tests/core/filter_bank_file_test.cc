@@ -148,7 +148,7 @@ TEST_F(FilterBankFileTest, GoldenFileIsWrittenAndReadAgain) {
   EXPECT_EQ(mapped.CountPerMember(integers(60))[512], 60u);
 }
 
-TEST_F(FilterBankFileTest, CompactLeavesNothingOfWhatWasRemoved) {
+TEST_F(FilterBankFileTest, CompactLeavesNothingOfRemovedMembers) {
   Random random(/*seed=*/3);
   const SplitBlockBloomFilter kept = RandomFilter(5, random), gone = RandomFilter(5, random);
   FilterBank bank, other;
@@ -172,7 +172,7 @@ TEST_F(FilterBankFileTest, EmptyBank) {
   EXPECT_EQ(ReadBytes(folder_ / "again"), ReadBytes(path_));
 }
 
-TEST_F(FilterBankFileTest, IsNoFilter) {
+TEST_F(FilterBankFileTest, IsNotAFilter) {
   SmallFile();
   const auto refused = [&](const std::function<void()>& open) {
     ExpectFormatError(open, "filter kind", 16, ErrorCode::kUnsupported);
@@ -232,7 +232,7 @@ TEST_F(FilterBankFileTest, EveryLengthCounts) {
 }
 
 // Headers with right checksums and impossible fields.
-TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
+TEST_F(FilterBankFileTest, InvalidFields) {
   const Bytes file = SmallFile();
   const auto refused = [&](size_t at, uint64_t value, const std::string& check, size_t where,
                            ErrorCode code = ErrorCode::kCorrupt) {
@@ -269,7 +269,7 @@ TEST_F(FilterBankFileTest, FieldsThatCannotBe) {
 }
 
 // The same for the directory: two groups, then two members, "a" and "some longer name".
-TEST_F(FilterBankFileTest, DirectoryThatCannotBe) {
+TEST_F(FilterBankFileTest, InvalidDirectory) {
   const Bytes file = SmallFile();
   const uint64_t begin = DirectoryAt(file);
   const uint64_t members = begin + 2 * 136;

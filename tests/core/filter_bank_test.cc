@@ -142,7 +142,7 @@ TEST(FilterBankTest, FewKeysShareOutTheGroups) {
   }
 }
 
-TEST(FilterBankTest, CompactFillsGroupsAndDropsWhatWasRemoved) {
+TEST(FilterBankTest, CompactFillsGroupsAndDropsRemovedMembers) {
   FilterBank bank;
   Random random(/*seed=*/5);
   std::map<uint64_t, SplitBlockBloomFilter> filters;
@@ -196,7 +196,7 @@ TEST(FilterBankTest, SaysThatASizeIsForeign) {
   EXPECT_TRUE(bank.Add("e", RandomFilter(11, random)).foreign_size);
 }
 
-TEST(FilterBankTest, RefusesWhatDoesNotGoTogether) {
+TEST(FilterBankTest, RefusesMismatchedFilters) {
   const auto make = [](const BankOptions& options) { FilterBank bank(options); };
   const auto invalid = ErrorCode::kInvalidArgument;
   EXPECT_EQ(CodeOf([&] { make({.fpr = 0.7}); }), invalid);

@@ -22,7 +22,7 @@ void ExpectAgrees(ChangeableFilter& filter, const std::vector<uint64_t>& keys, d
   }
 }
 
-TEST(FprByCountTest, IsThatOfTheBits) {
+TEST(FprByCountTest, EqualsTheRateOfTheBits) {
   const std::vector<uint64_t> keys = RandomKeys(400'000, 1);
   for (const FilterKindInfo& kind : FilterKinds()) {
     if (!kind.is_plain()) continue;
@@ -32,7 +32,7 @@ TEST(FprByCountTest, IsThatOfTheBits) {
   }
 }
 
-TEST(FprByCountTest, OfLayersItIsThatOfAll) {
+TEST(FprByCountTest, OfLayersIsTheRateOfAllLayers) {
   const std::vector<uint64_t> keys = RandomKeys(400'000, 1);
   for (const FilterKindInfo& kind : FilterKinds()) {
     if (!kind.can_be_layer) continue;

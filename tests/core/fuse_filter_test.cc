@@ -182,7 +182,7 @@ TYPED_TEST(FuseFilterTest, IsAFileLikeAnyOther) {
 }
 
 // Fields with which a lookup would read outside are refused by every function that reads a header.
-TYPED_TEST(FuseFilterTest, RefusesHeadersThatCannotBe) {
+TYPED_TEST(FuseFilterTest, RefusesInvalidHeaders) {
   const TemporaryFolder folder;
   TypeParam::From(RandomKeys(5000, /*seed=*/2)).Save(folder / "f");
   const Bytes file = ReadBytes(folder / "f");

@@ -258,7 +258,7 @@ class GoldenTest : public testing::TestWithParam<Recipe> {
   const TemporaryFolder folder_;
 };
 
-TEST_P(GoldenTest, IsWhatEveryBackendAndWayWrites) {
+TEST_P(GoldenTest, IsWrittenByEveryBackendAndFunction) {
   if (recipe().other_growth) GTEST_SKIP() << "today's layers would be others";
   for (const Backend& backend : Backends()) {
     SCOPED_TRACE(backend.name);

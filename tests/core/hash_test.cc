@@ -73,7 +73,7 @@ TEST(HashTest, BytesOfEveryLengthHashAsInTheReference) {
   }
 }
 
-TEST(HashTest, BytesAreReadFromAnyAddressAndNoneBeyond) {
+TEST(HashTest, ReadsBytesAtAnyAddressAndNoneBeyond) {
   const std::string bytes = RandomStrings(1, /*seed=*/4).front() + std::string(300, 'x');
   for (size_t length = 0; length <= bytes.size(); ++length) {
     const GuardedArray<char> array(std::vector<char>(bytes.begin(), bytes.begin() + length));

@@ -16,7 +16,7 @@
 
 namespace tamis::key_types_test {
 
-TEST(KeyTypesTest, AdmitOnlyWhatMayBeIn) {
+TEST(KeyTypesTest, AdmitOnlyTypesThatMayBePresent) {
   const KeyTypes none;
   EXPECT_TRUE(none.Admit(KeyType::kBytes));
   KeyTypes types = KeyType::kInteger;
@@ -51,7 +51,7 @@ class KeyTypesContractTest : public ContractTest {
   const AllLayouts layouts_{20, /*seed=*/1};
 };
 
-TEST_P(KeyTypesContractTest, AreThoseOfWhatWasInserted) {
+TEST_P(KeyTypesContractTest, AreTheTypesOfInsertedKeys) {
   for (const AllLayouts::Set& set : layouts_.sets()) {
     SCOPED_TRACE(set.name);
     const KeyTypes want = FormOf(set.ones[0]);
@@ -114,7 +114,7 @@ TEST_P(KeyTypesContractTest, ComeTogether) {
 }
 
 // A refused change leaves no trace.
-TEST_P(KeyTypesContractTest, AreNotThoseOfKeysThatWereRefused) {
+TEST_P(KeyTypesContractTest, DoNotIncludeRefusedKeys) {
   const AnyFilter filter = Make(1000);
   RequireChangeable(*filter).Insert(layouts_.sets()[0].keys);
   filter->Save(path_);

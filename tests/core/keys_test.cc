@@ -211,7 +211,7 @@ TEST_P(KeysHashTest, HashKeysRefusesAnOutputThatIsTooSmall) {
   EXPECT_EQ(out, (std::vector<uint64_t>{HashU64(1, spec_), HashU64(3, spec_)}));
 }
 
-TEST(HashKeysTest, RefusesAHashThatThereIsNoneOf) {
+TEST(HashKeysTest, RefusesAnUnknownHash) {
   ExpectError([] { HashKeys({}, {static_cast<HashKind>(9)}, {}); }, ErrorCode::kInvalidArgument,
               "hash kind 9 does not exist");
 }
@@ -267,7 +267,7 @@ TEST(BitmapTest, WordsAndBits) {
 }
 
 // Two literals could be taken for one string, from the first pointer to the second.
-TEST(KeysTest, AListOfStringsIsSoManyKeys) {
+TEST(KeysTest, AListOfStringsIsOneKeyEach) {
   SplitBlockBloomFilter filter({.capacity = 100});
   CuckooFilter<16> cuckoo({.capacity = 100});
   EXPECT_EQ(filter.Insert({"ads.example", "evil.example"}), 2u);

@@ -278,7 +278,7 @@ TEST_P(NullsContractTest, CanBeAll) {
 INSTANTIATE_TEST_SUITE_P(Kinds, NullsContractTest, testing::ValuesIn(Subjects()), SubjectName());
 
 // A null view may be anything; a null in a column may have any bytes.
-TEST(NullsTest, WhatIsInTheirPlaceIsNotRead) {
+TEST(NullsTest, ValuesOfNullsAreNotRead) {
   const std::string_view nowhere(reinterpret_cast<const char*>(16), size_t{1} << 40);
   std::vector<std::string_view> views;
   const std::vector<std::string> strings = RandomStrings(3000, /*seed=*/1);

@@ -109,7 +109,7 @@ constexpr Spread kSpreads[] = {
 
 class PartitionedInsertTest : public BackendTest {};
 
-TEST_P(PartitionedInsertTest, BitsAreThoseOfDirectInsertion) {
+TEST_P(PartitionedInsertTest, BitsEqualDirectInsertion) {
   for (const uint64_t bytes : {8 * kMiB, 8 * kMiB + 32, 27 * kMiB + 32 * 12345}) {
     for (const Spread& spread : kSpreads) {
       std::vector<uint64_t> hashes(300'000);
@@ -248,7 +248,7 @@ TEST(PartitionedInsertSizesTest, DoesNotPayForSmallFiltersOrFewKeys) {
 }
 
 // Kinds without regions do not have this route.
-TEST(PartitionedInsertSizesTest, DoesNotPayWhereThereAreNoRegions) {
+TEST(PartitionedInsertSizesTest, DoesNotPayForKindsWithoutRegions) {
   for (const FilterKind kind : {FilterKind::kBloom, FilterKind::kScalable}) {
     EXPECT_FALSE(detail::PartitioningPays(kind, "AVX2", 1024 * kMiB, 1'000'000'000));
   }

@@ -116,7 +116,7 @@ void ExpectTrue(const PlanCandidate& candidate, const F& filter) {
             engine.PlanCall(filter, 1'000'000'000, Engine::Operation::kInsert).chosen.threads > 1);
 }
 
-TEST_F(PlanFiltersTest, SizesAndAbilitiesAreThoseOfTheFilters) {
+TEST_F(PlanFiltersTest, SizesAndAbilitiesEqualTheFilters) {
   constexpr uint64_t kKeys = 20'000'000;  // several regions each, for threads
   for (const double fpr : {0.03, 0.004}) {
     const FilterPlan plan = PlanOf(kKeys, fpr);
@@ -138,7 +138,7 @@ TEST_F(PlanFiltersTest, SizesAndAbilitiesAreThoseOfTheFilters) {
   }
 }
 
-TEST_F(PlanFiltersTest, RatesAreThoseOfFullFilters) {
+TEST_F(PlanFiltersTest, RatesEqualFullFilters) {
   const FilterPlan plan = PlanOf(200'000, 0.02);
   std::vector<uint64_t> keys(200'000);
   for (size_t i = 0; i < keys.size(); ++i) keys[i] = i * 0x9E3779B97F4A7C15;
@@ -225,7 +225,7 @@ Calibration Figures() {
   return calibration;
 }
 
-TEST_F(PlanFiltersTest, TimesAreThoseOfTheEngine) {
+TEST_F(PlanFiltersTest, TimesEqualTheEngines) {
   const EngineOptions options{.threads = 3, .calibration = Figures()};
   const Engine engine(options);
   for (const double fpr : {0.2, 0.01, 1e-4}) {
@@ -252,7 +252,7 @@ TEST_F(PlanFiltersTest, TimesAreThoseOfTheEngine) {
   }
 }
 
-TEST_F(PlanFiltersTest, SizesPastTheFiguresAreMarked) {
+TEST_F(PlanFiltersTest, SizesBeyondTheMeasurementsAreMarked) {
   const EngineOptions options{.threads = 1, .calibration = Figures()};
   const FilterPlan small = PlanFilters(100'000, 0.01, {}, &options);
   const FilterPlan large = PlanFilters(1'000'000'000, 0.01, {}, &options);
@@ -262,7 +262,7 @@ TEST_F(PlanFiltersTest, SizesPastTheFiguresAreMarked) {
   }
 }
 
-TEST_F(PlanFiltersTest, WithoutFiguresThereAreNoTimes) {
+TEST_F(PlanFiltersTest, TimesAreMissingWithoutMeasurements) {
   for (const PlanCandidate& filter : PlanOf(1000, 0.01).filters) EXPECT_FALSE(filter.probe);
   EngineOptions options;
   options.calibration.points = {{"of another machine", kMiB, 1, 1, 1}};
@@ -289,7 +289,7 @@ TEST_F(PlanFiltersTest, TimesDecideWhereTheyAreKnown) {
 
 // Tests which hash and keys Parquet's bits need. A bitmap does not have these bits, so the advice
 // does not mention it.
-TEST_F(PlanFiltersTest, ParquetsBitsAndWhatTheyNeed) {
+TEST_F(PlanFiltersTest, ParquetsBitsAndTheirRequirements) {
   for (const std::optional<KeyRange> range : {std::optional<KeyRange>(), {{0, 9'999'999'999}}}) {
     const FilterPlan plan = PlanOf(
         5'000'000'000, 0.01, {.must = {.parquet = true}, .range = range, .max_bytes = 16 * kGiB});
@@ -414,7 +414,7 @@ TEST_F(PlanFiltersTest, NeedsDecide) {
 
 // Twenty shards of keys that are erased again: the cost of merging, and that the choice need not be
 // a filter.
-TEST_F(PlanFiltersTest, ExactIsTakenWhereItIsNoLarger) {
+TEST_F(PlanFiltersTest, ExactIsChosenIfItIsNotLarger) {
   const Abilities must = {.erase = true, .merge = true};
   const FilterPlan plan = PlanOf(200'000'000, 1e-4, {.must = must});
   EXPECT_EQ(plan.choice->name, "hash table") << plan.advice;
@@ -450,7 +450,7 @@ TEST_F(PlanFiltersTest, StaticFiltersAreForSetsThatNeverChange) {
             std::string::npos);
 }
 
-TEST_F(PlanFiltersTest, AbsurdSizesAreToldWithTheBetterKind) {
+TEST_F(PlanFiltersTest, AbsurdSizesAreReportedWithABetterKind) {
   EXPECT_EQ(SizingAdvice(FilterKind::kCuckoo8, 1'000'000, 0.001),
             "at 0.1% a cuckoo8 filter takes 250.9 bits per key; a cuckoo16 filter can do the same "
             "and takes 16.7");
@@ -468,7 +468,7 @@ TEST_F(PlanFiltersTest, AbsurdSizesAreToldWithTheBetterKind) {
               "");
 }
 
-TEST_F(PlanFiltersTest, WhatCannotBeHasItsReason) {
+TEST_F(PlanFiltersTest, ImpossiblePlansHaveAReason) {
   const FilterPlan huge = PlanOf(10'000'000'000'000, 0.01, {.max_bytes = kGiB});
   EXPECT_FALSE(huge.choice);
   EXPECT_NE(Named(huge, "split-block").error.find("at most 4294967295 blocks"), std::string::npos);
@@ -496,7 +496,7 @@ TEST_F(PlanFiltersTest, WhatCannotBeHasItsReason) {
   EXPECT_TRUE(Named(PlanOf(1000, kMinFpr), "split-block").possible());
 }
 
-TEST_F(PlanFiltersTest, TheMemoryOfTheMachineIsTheLimitIfThereIsNoOther) {
+TEST_F(PlanFiltersTest, TheMemoryOfTheMachineIsTheDefaultLimit) {
   const FilterPlan plan = PlanFilters(1000, 0.01);
   EXPECT_EQ(plan.needs.max_bytes, PhysicalMemory());
 }

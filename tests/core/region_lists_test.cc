@@ -40,7 +40,7 @@ std::vector<uint64_t> HashesOf(Spread spread, size_t n, uint64_t seed) {
 
 class RegionListsTest : public BackendTest {};
 
-TEST_P(RegionListsTest, BitsAreThoseOfDirectLookups) {
+TEST_P(RegionListsTest, BitsEqualDirectLookups) {
   for (const uint64_t bytes : {uint64_t{32}, 3 * kMiB - 32, 9 * kMiB, 40 * kMiB}) {
     SplitBlockBloomFilter filter(
         {.capacity = 1, .bytes = bytes, .memory = {.huge_pages = false}, .backend = &backend()});

@@ -54,7 +54,7 @@ TEST(LookupCostTest, WalksAreOfFiltersThatTheTlbDoesNotCover) {
   EXPECT_EQ(measured.covered_ns, 9);
 }
 
-TEST(OrderedLookupSecondsTest, GrowWithWhatIsToBeDone) {
+TEST(OrderedLookupSecondsTest, GrowWithTheWork) {
   constexpr uint64_t kBytes = 2 * kTlbBytes;
   constexpr double kSlice = 1 << 20;
   const LookupCost cost = {30, 10};

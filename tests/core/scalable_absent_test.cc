@@ -59,7 +59,7 @@ std::vector<uint64_t> SomeRepeats(size_t n, uint64_t seed) {
   return keys;
 }
 
-TYPED_TEST(ScalableAbsentTest, RejectsWhatHasNoRoomUnderALimit) {
+TYPED_TEST(ScalableAbsentTest, RejectsKeysWithoutRoomUnderALimit) {
   const ScalableOptions options = {.initial_capacity = 200, .fpr = 0.05, .max_bytes = 3000};
   ScalableFilter<TypeParam> want(options), got(options);
   const std::vector<uint64_t> keys = SomeRepeats(12'000, /*seed=*/1);

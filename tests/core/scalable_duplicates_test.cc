@@ -175,7 +175,7 @@ TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
 }
 
 // Inserts two thousand keys into two layers of a thousand, fifty times.
-TYPED_TEST(ScalableDuplicatesTest, WhatOlderLayersHaveOpensNone) {
+TYPED_TEST(ScalableDuplicatesTest, KeysInOlderLayersOpenNoLayer) {
   ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.1, .growth = 1});
   const std::vector<uint64_t> keys = RandomKeys(2000, /*seed=*/1);
   for (int time = 0; time < 50; ++time) filter.Insert(keys);
@@ -194,7 +194,7 @@ TYPED_TEST(ScalableDuplicatesTest, OneKeyAMillionTimes) {
 }
 
 // Every copy that was inserted can be erased, and then the key is gone.
-TYPED_TEST(ScalableDuplicatesTest, WhatWasTakenCanBeErased) {
+TYPED_TEST(ScalableDuplicatesTest, AcceptedCopiesCanBeErased) {
   if constexpr (std::is_base_of_v<ErasableFilter, TypeParam>) {
     ScalableFilter<TypeParam> filter(this->kOptions);
     std::vector<uint64_t> taken;

@@ -201,7 +201,7 @@ TYPED_TEST(ScalableFileTest, EveryLengthThatATruncatedFileCanHave) {
 }
 
 // All checksums are right, but a field is impossible, or does not match another one.
-TYPED_TEST(ScalableFileTest, FieldsThatCannotBe) {
+TYPED_TEST(ScalableFileTest, InvalidFields) {
   for (const uint32_t version : kVersions) {
     const Bytes good = this->SmallFile(version);
     const size_t options = OptionsAt(version);

@@ -84,7 +84,7 @@ void ExpectAtMost2Point2Times(double fpr) {
   EXPECT_LT(filter.expected_fpr(), fpr);
 }
 
-TEST(ScalableFilterMemoryTest, AtMost2Point2TimesThatOfAFilterOfTheRightSize) {
+TEST(ScalableFilterMemoryTest, IsAtMost2Point2TimesAFilterOfTheRightSize) {
   for (const double fpr : {0.05, 0.01, 0.001, 0.0001}) {
     ExpectAtMost2Point2Times<SplitBlockBloomFilter>(fpr);
     ExpectAtMost2Point2Times<BloomFilter>(fpr);

@@ -117,7 +117,7 @@ TEST_P(SecretTest, StaysWhereItWas) {
   EXPECT_FALSE(FileHasTheSecret());
 }
 
-TEST_P(SecretTest, IsRefusedWhereThereIsNone) {
+TEST_P(SecretTest, IsRefusedByHashesWithoutASecret) {
   const AnyFilter filter = Make(1000, nullptr, {HashKind::kXxh3, 7});
   filter->Save(path_);
   ExpectRefusedFor(kSecret, "a secret was given, and the filter's hash has none");

@@ -19,7 +19,7 @@ namespace tamis::set_operations_test {
 
 class SetOperationsTest : public BackendTest {};
 
-TEST_P(SetOperationsTest, IntersectKeepsWhatIsCommon) {
+TEST_P(SetOperationsTest, IntersectKeepsCommonKeys) {
   const std::vector<uint64_t> keys = RandomKeys(3000, /*seed=*/2);
   const std::vector<uint64_t> others = RandomKeys(50'000, /*seed=*/3);
   for (const uint64_t blocks : {1, 7, 150, 1001}) {

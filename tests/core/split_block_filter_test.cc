@@ -143,7 +143,7 @@ TEST_P(SplitBlockFilterTest, InsertingTwiceChangesOnlyTheCount) {
   EXPECT_EQ(filter.inserted_count(), 3000u);
 }
 
-TEST_P(SplitBlockFilterTest, FoldedIsWhatTheKeysGiveAtHalfTheSize) {
+TEST_P(SplitBlockFilterTest, FoldedEqualsAFilterOfHalfTheSize) {
   const std::vector<uint64_t> keys = RandomKeys(500, /*seed=*/3);
   for (const uint64_t blocks : {2, 6, 10, 64, 130}) {
     const HashSpec hash{HashKind::kXxh64, blocks};
@@ -169,7 +169,7 @@ TEST(SplitBlockFilterErrorsTest, AnOddNumberOfBlocksIsNotFolded) {
   }
 }
 
-TEST_P(SplitBlockFilterTest, EstimatesAreThoseOfTheFill) {
+TEST_P(SplitBlockFilterTest, EstimatesFollowTheFill) {
   constexpr uint64_t kBlocks = 4000;
   SplitBlockBloomFilter filter({.bytes = 32 * kBlocks, .backend = &backend()});
   uint64_t n = 0;

@@ -25,7 +25,7 @@ constexpr uint64_t kBlockCounts[] = {1,      2,          3,          7,         
 constexpr uint64_t kExtremeHashes[] = {
     0, 1, 0xFFFFFFFF, 0x100000000, 0xFFFFFFFF00000000, uint64_t{1} << 63, ~uint64_t{0}};
 
-TEST(SplitBlockTest, ConstantsAreThoseOfTheFormat) {
+TEST(SplitBlockTest, ConstantsFollowTheFormat) {
   constexpr uint32_t kSalts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                  0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
   static_assert(sb::kWords == 8 && sb::kBlockBytes == 32 && sb::kBlockBits == 256);

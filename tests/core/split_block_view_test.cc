@@ -206,7 +206,7 @@ TEST_P(SplitBlockViewTest, NothingBeforeTheBlocksIsAccessed) {
 }
 
 // At this size kernels prefetch in another way, and a filter would order many keys.
-TEST_P(SplitBlockViewTest, LargeBlocksAreTheFilterToo) {
+TEST_P(SplitBlockViewTest, LargeViewsEqualTheFilter) {
   constexpr size_t kBlocks = (size_t{64} << 20) / 32 + 1;
   const std::vector<uint64_t> keys = RandomKeys(100'000, /*seed=*/3);
   SplitBlockBloomFilter filter = MakeFilter(kBlocks, {});
@@ -402,7 +402,7 @@ TEST(SplitBlockViewMakingTest, CountsAreOptional) {
   EXPECT_EQ(inserted, 14u);
 }
 
-TEST(SplitBlockViewMakingTest, BlocksFromElsewhereMakeTheirFilter) {
+TEST(SplitBlockViewMakingTest, CopiedBlocksMakeTheSameFilter) {
   SplitBlockBloomFilter filter({.bytes = 3200});
   filter.Insert(RandomKeys(100, 1));
   SplitBlockBloomFilter copy({.bytes = 3200});

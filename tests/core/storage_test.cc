@@ -94,7 +94,7 @@ TEST(StorageTest, NothingIsHeldForNoBytes) {
   EXPECT_EQ(resource.allocations, 0u);
 }
 
-TEST(StorageTest, UsesTheResourceForEverySizeAndGivesItBack) {
+TEST(StorageTest, UsesTheResourceForEverySizeAndFreesIt) {
   CountingResource resource;
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{4096}, 4 * kMiB, 9 * kMiB + 1}) {
     {

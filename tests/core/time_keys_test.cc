@@ -88,7 +88,7 @@ TEST(TimeKeysTest, MoveWithTheirKeys) {
   }
 }
 
-TEST(TimeKeysTest, WithoutCountsAreNoKeys) {
+TEST(TimeKeysTest, WithoutCountsGiveNoKeys) {
   for (int unit = 0; unit < 5; ++unit) {
     EXPECT_TRUE(TimeKeys({}, static_cast<TimeUnit>(unit)).keys().empty());
   }

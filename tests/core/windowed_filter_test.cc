@@ -206,7 +206,7 @@ TYPED_TEST(WindowedFilterTest, TheRateIsThePromisedOne) {
   }
 }
 
-TYPED_TEST(WindowedFilterTest, NullsAreNoKeys) {
+TYPED_TEST(WindowedFilterTest, NullsAreNotKeys) {
   typename TestFixture::Window filter({.window = 500, .fpr = kHardlyEver});
   const std::vector<uint64_t> keys = RandomKeys(200, 3);
   const std::vector<uint8_t> validity(26, 0b0110'1101);
@@ -223,7 +223,7 @@ TYPED_TEST(WindowedFilterTest, NullsAreNoKeys) {
 }
 
 // More keys than are hashed at a time, one in eight of them null, with and without an engine.
-TYPED_TEST(WindowedFilterTest, NullsDoNotShiftWhatIsReported) {
+TYPED_TEST(WindowedFilterTest, NullsDoNotShiftReportedKeys) {
   constexpr size_t kKeys = 200'000;
   const Engine engine({.threads = 3});
   const auto keys = Stream(kKeys, 70'000, 6, [](uint64_t x) { return x; });

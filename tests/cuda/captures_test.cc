@@ -75,7 +75,7 @@ class CudaCaptures : public testing::Test {
 };
 
 // Otherwise the other tests here would show nothing.
-TEST_F(CudaCaptures, AreSpoiltByCallsInTheGlobalMode) {
+TEST_F(CudaCaptures, AreInvalidatedByCallsInTheGlobalMode) {
   void* memory = nullptr;
   runtime_.BeginCapture(captured_);
   std::thread([&] { EXPECT_FALSE(runtime_.Allocate(&memory, 8, stream_).ok()); }).join();
@@ -195,7 +195,7 @@ TEST_F(CudaCaptures, StreamsThatAreCapturedAreRefused) {
 
 // If any call of the runtime fails because of a capture, the result is an answer or an error, and
 // the GPU is used again.
-TEST_F(CudaCaptures, AreNoReasonToGiveTheDeviceUp) {
+TEST_F(CudaCaptures, DoNotDisableTheDevice) {
   const Backend backend = {"fake GPU", "for tests", Backends().back().kernels,
                            [] { return std::shared_ptr<tamis::detail::Accelerator>(); }};
   const ScopedEnv pin("TAMIS_BACKEND", nullptr);

@@ -37,7 +37,7 @@ TYPED_TEST_SUITE(CuckooOnDevice, Filters);
 // Prime numbers of keys, and numbers that need one bucket pair to several chunks.
 constexpr size_t kSizes[] = {1, 31, 32, 33, 397, 5003};
 
-TYPED_TEST(CuckooOnDevice, LooksUpAndErasesWhatTheHostInserted) {
+TYPED_TEST(CuckooOnDevice, FindsAndErasesKeysThatTheHostInserted) {
   for (const HashKind kind : kHashKinds) {
     for (const size_t n : kSizes) {
       const std::vector<uint64_t> keys = RandomKeys(2 * n, n);
@@ -275,7 +275,7 @@ TYPED_TEST(CuckooOnDevice, MovesThatMeetLoseNothing) {
 }
 
 // While there is room, all keys are inserted: a search that another thread disturbed is repeated.
-TYPED_TEST(CuckooOnDevice, SearchesThatMeetFindRoomAllTheSame) {
+TYPED_TEST(CuckooOnDevice, SearchesThatMeetStillFindRoom) {
   constexpr int kBits = TypeParam::kFingerprintBits;
   const TypeParam host({.capacity = 900, .fpr = 0.05});
   const size_t n = host.num_slots() * 9 / 10;

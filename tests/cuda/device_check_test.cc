@@ -32,7 +32,7 @@ void ExpectContains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
-TEST(CudaDeviceCheck, ADeviceThatNoCodeIsForIsNotListedAndTakesNoFilter) {
+TEST(CudaDeviceCheck, ADeviceWithoutCodeIsNotListedAndTakesNoFilter) {
   FakeRuntime runtime(2);
   std::string why;
   EXPECT_EQ(DescribeFirstDevice(runtime, &why), "emulated GPU, 8 GiB");
@@ -61,7 +61,7 @@ TEST(CudaDeviceCheck, ADeviceThatNoCodeIsForIsNotListedAndTakesNoFilter) {
   EXPECT_TRUE(runtime.usable());
 }
 
-TEST(CudaDeviceCheck, ADeviceThatIsNotThereOrDoesNotAnswerIsNotListed) {
+TEST(CudaDeviceCheck, AMissingOrSilentDeviceIsNotListed) {
   FakeRuntime runtime;
   std::string why;
   // The first calls are CurrentDevice, Properties and LocalBytes.
@@ -78,7 +78,7 @@ TEST(CudaDeviceCheck, ADeviceThatIsNotThereOrDoesNotAnswerIsNotListed) {
 }
 
 // The driver may report any of these errors.
-TEST(CudaDeviceCheck, AllErrorsThatSayThatThereIsNoCodeAreSuch) {
+TEST(CudaDeviceCheck, AllErrorsOfMissingCodeAreRecognized) {
   const SplitBlockBloomFilter host({.capacity = 100});
   for (const int code : {98, 209, 218, 222, 223}) {
     FakeRuntime runtime;
@@ -100,7 +100,7 @@ class CudaReserve : public testing::Test {};
 using Filters = testing::Types<CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>>;
 TYPED_TEST_SUITE(CudaReserve, Filters);
 
-TYPED_TEST(CudaReserve, WhatInsertionsTakeIsThereWhenTheFilterIs) {
+TYPED_TEST(CudaReserve, MemoryForInsertionsIsReservedWithTheFilter) {
   FakeRuntime runtime;
   const TypeParam host({.capacity = 1000, .fpr = 0.05});
   DeviceFilter device(host, {.runtime = &runtime});
@@ -114,7 +114,7 @@ TYPED_TEST(CudaReserve, WhatInsertionsTakeIsThereWhenTheFilterIs) {
   EXPECT_EQ(runtime.reserved_bytes(), FakeRuntime::kInsertLocalBytes);
 }
 
-TYPED_TEST(CudaReserve, WhereThereIsNotSoMuchTheFilterIsNotMade) {
+TYPED_TEST(CudaReserve, WithoutThatMemoryTheFilterIsNotMade) {
   FakeRuntime runtime;
   const TypeParam host({.capacity = 1000, .fpr = 0.05});
   runtime.SetMemory(host.bytes() + FakeRuntime::kInsertLocalBytes - 1);

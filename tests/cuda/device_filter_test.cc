@@ -238,7 +238,7 @@ TEST_F(DeviceFilterTest, MovesItsMemoryAlong) {
   EXPECT_EQ(c.Count(RandomKeys(2000, 1)), 2000u);
 }
 
-TEST_F(DeviceFilterTest, SaysWhatIsWrongWithOutputs) {
+TEST_F(DeviceFilterTest, ErrorsNameTheBadOutput) {
   DeviceFilter device(HostFilter(), Options());
   const std::vector<uint64_t> keys = RandomKeys(65, 1);
   std::vector<uint64_t> words(1);
@@ -316,7 +316,7 @@ TEST(DeviceFilterFailures, NoDeviceIsAnErrorThatSaysWhy) {
   }
 }
 
-TEST(DeviceFilterFailures, ADeviceThatIsNotThere) {
+TEST(DeviceFilterFailures, AMissingDevice) {
   FakeRuntime runtime(2);
   DeviceFilter second(HostFilter(), {.device = 1, .runtime = &runtime});
   EXPECT_EQ(second.device(), 1);

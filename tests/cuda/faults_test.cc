@@ -303,7 +303,7 @@ void CheckCounts(World& world, const std::vector<State>& states) {
   }
 }
 
-TEST(CudaFaults, ACallThatFailsLeavesAllElseAsItWas) {
+TEST(CudaFaults, ACallThatFailsLeavesTheRestUnchanged) {
   for (const Operation& operation : Operations()) {
     int errors = 0;
     for (int64_t at = 0;; ++at) {

@@ -115,7 +115,7 @@ TEST_F(GpuTest, InsertGivesTheBitsOfTheHost) {
   }
 }
 
-TEST_F(GpuTest, EveryOutputIsThatOfTheHost) {
+TEST_F(GpuTest, EveryOutputEqualsTheHosts) {
   for (const size_t n : kSizes) {
     const std::vector<uint64_t> keys = RandomKeys(n, n);
     const SplitBlockBloomFilter host = HostFilter(keys);

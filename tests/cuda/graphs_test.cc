@@ -171,7 +171,7 @@ TEST_F(CudaGraphs, AnUploadIsCountedAgain) {
 }
 
 // The key types of inserted, merged and streamed keys, and no others.
-TEST_F(CudaGraphs, FormsOfKeysAreThoseThatWereInserted) {
+TEST_F(CudaGraphs, KeyTypesAreThoseOfInsertedKeys) {
   const std::string text = "abc";
   const std::vector<int32_t> offsets = {0, 1, 3};
   const StringColumn strings{text.data(), offsets};

@@ -40,7 +40,7 @@ void ForEachString(const GuardedArray<unsigned char>& bytes, size_t most, const 
   }
 }
 
-TEST(HashBytesOnDevice, IsTheLibrarysForEveryLength) {
+TEST(HashBytesOnDevice, EqualsTheLibraryForEveryLength) {
   const GuardedArray<unsigned char> bytes(RandomBytes(kMaxLength + 8));
   for (const uint64_t seed : kSeeds) {
     ForEachString(bytes, kMaxLength, [&](const unsigned char* p, size_t n, bool whole_words) {
@@ -66,7 +66,7 @@ TEST(HashBytesOnDevice, WholeWordsAreReadOnlyWithinTheMemory) {
   }
 }
 
-TEST(HashBytesOnDevice, OfASecretIsThatOfTheHostForEveryLength) {
+TEST(HashBytesOnDevice, OfASecretEqualsTheHostForEveryLength) {
   const GuardedArray<unsigned char> bytes(RandomBytes(308));
   for (const HashKind kind : {HashKind::kSipHash13, HashKind::kSipHash24}) {
     const HashSpec spec = HashOf(kind, 5);
@@ -80,7 +80,7 @@ TEST(HashBytesOnDevice, OfASecretIsThatOfTheHostForEveryLength) {
   }
 }
 
-TEST(HashBytesOnDevice, IsThatOfAnIntegerForItsBytes) {
+TEST(HashBytesOnDevice, OfAnIntegerEqualsTheHashOfItsBytes) {
   for (const uint64_t key : RandomKeys(100, 2)) {
     unsigned char bytes[8];
     std::memcpy(bytes, &key, sizeof(key));

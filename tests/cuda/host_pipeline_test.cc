@@ -61,7 +61,7 @@ TEST(HostPipeline, GivesTheBitsOfTheHost) {
   }
 }
 
-TEST(HostPipeline, InsertsWhatTheHostWouldInsert) {
+TEST(HostPipeline, InsertsTheSameAsTheHost) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     FakeRuntime runtime(1, seed);
     SplitBlockBloomFilter host = HostFilter();

@@ -255,7 +255,7 @@ TEST(Insert, SetsThePortableBits) {
 }
 
 // Called as in a user's kernel: any lanes of a warp have keys.
-TEST(Insert, TogetherInsertsTheKeysThatThereAre) {
+TEST(Insert, TogetherInsertsTheKeysOfLanesThatHaveOne) {
   const std::vector<uint64_t> keys = RandomKeys(kWarpLanes, 3);
   for (const uint32_t with_key : {0u, 1u, 0x80000000u, 0x00FF00FFu, 0xA5C3F00Fu, ~0u}) {
     Words want(5);

@@ -144,7 +144,7 @@ void CheckWorkOfCommon(uint64_t n) {
   }
 }
 
-TEST(Grid, OfACommonLookupIsThatOfAnyOther) {
+TEST(Grid, OfACommonLookupEqualsTheGeneralOne) {
   for (const uint64_t n : kSizes) {
     CheckWorkOfCommon<KeyColumn>(n);
     CheckWorkOfCommon<MaskedColumn>(n);
@@ -154,7 +154,7 @@ TEST(Grid, OfACommonLookupIsThatOfAnyOther) {
   EXPECT_TRUE(WorkOf(counted).resident);
 }
 
-TEST(Grid, OfAllElseIsOneRoundUpToTheLargestGrid) {
+TEST(Grid, OfOtherWorkIsOneRoundUpToTheLargestGrid) {
   const Grid grid = GridFor(WorkOf(Lookup(1'000'000'007, nullptr)), 1);
   EXPECT_EQ(grid.rounds, 1u);
   const Grid largest = GridFor({~uint64_t{0}}, 1);

@@ -29,7 +29,7 @@ class OneBlock final : public MemoryResource {
   alignas(32) std::byte block_[32];
 };
 
-TEST(CudaNoMemory, WhatWasAllocatedIsGivenBack) {
+TEST(CudaNoMemory, AllocatedMemoryIsFreed) {
   const FakeRuntime runtime;
   OneBlock resource;
   for (const bool empty : {false, true}) {

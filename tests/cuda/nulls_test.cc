@@ -248,7 +248,7 @@ TEST_F(CudaNulls, FuseLookupsAnswerAsTheHost) {
   CheckLookupsOfFuse<32>();
 }
 
-TEST_F(CudaNulls, SplitBlockInsertionsAreThoseOfTheHost) {
+TEST_F(CudaNulls, SplitBlockInsertionsEqualTheHosts) {
   ForEachValidity([&](size_t n, const Validity& validity) {
     SplitBlockBloomFilter host({.capacity = 6 * kMaxKeys});
     DeviceFilter device(host, Options());
@@ -273,7 +273,7 @@ TEST_F(CudaNulls, SplitBlockInsertionsAreThoseOfTheHost) {
   });
 }
 
-TEST_F(CudaNulls, AsyncInsertionsAreThoseOfTheHostButNotCounted) {
+TEST_F(CudaNulls, AsyncInsertionsEqualTheHostsButAreNotCounted) {
   ForEachValidity([&](size_t n, const Validity& validity) {
     SplitBlockBloomFilter host({.capacity = 6 * kMaxKeys});
     DeviceFilter device(host, Options());
@@ -324,7 +324,7 @@ void CudaNulls::CheckChangesOfCuckoo() {
   });
 }
 
-TEST_F(CudaNulls, CuckooChangesAreThoseOfTheHost) {
+TEST_F(CudaNulls, CuckooChangesEqualTheHosts) {
   CheckChangesOfCuckoo<8>();
   CheckChangesOfCuckoo<12>();
   CheckChangesOfCuckoo<16>();
@@ -362,7 +362,7 @@ TEST_F(CudaNulls, AsyncChangesOfCuckooFiltersFailForNulls) {
 }
 
 // The longer searches are only for keys that failed, not for nulls.
-TEST_F(CudaNulls, AFullCuckooFilterTakesNoNullAndListsWhatFailed) {
+TEST_F(CudaNulls, AFullCuckooFilterTakesNoNullAndListsFailedKeys) {
   const CuckooFilter<16> host({.capacity = 1000});
   const std::vector<uint64_t> values = RandomKeys(3000, 5);
   const Validity validity(values.size(), 13, Nulls::kHalf);
@@ -406,7 +406,7 @@ TEST_F(CudaNulls, AGraphReadsTheBitmapEachTimeThatItRuns) {
 }
 
 // For nulls, string views have invalid pointers, as on the host.
-TEST(PipelineNulls, InsertsWhatTheHostWouldInsert) {
+TEST(PipelineNulls, InsertsTheSameAsTheHost) {
   const AllLayouts known(1);
   const std::vector<std::string> strings = RandomStrings(kMaxKeys, 6);
   uint64_t seed = 0;

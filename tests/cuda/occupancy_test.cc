@@ -6,7 +6,7 @@
 
 namespace tamis::cuda::occupancy_test {
 
-TEST(ResidentBlocks, AreThoseOfTheToolkit) {
+TEST(ResidentBlocks, EqualTheToolkits) {
   struct Capability {
     int major, minor, threads, blocks;
   };

@@ -101,7 +101,7 @@ TEST(CudaView, TakesCuckooFilters) {
 }
 
 // A kernel could read words that another thread of it has already written.
-TEST(CudaView, ThoseThatOverlapInPartAreNotCombined) {
+TEST(CudaView, PartlyOverlappingViewsAreNotCombined) {
   FakeRuntime runtime;
   SplitBlockBloomFilter host({.capacity = kKeys});
   host.Insert(RandomKeys(kKeys, 1));

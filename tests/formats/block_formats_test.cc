@@ -93,7 +93,7 @@ const MilvusRecipe kMilvusRecipes[] = {
 
 Bytes MilvusGolden(const std::string& name) { return Golden("milvus/" + name + ".mbf1"); }
 
-TEST(MilvusTest, GoldenFilesAreWhatWeWrite) {
+TEST(MilvusTest, GoldenFilesAreReproduced) {
   for (const MilvusRecipe& recipe : kMilvusRecipes) {
     SCOPED_TRACE(recipe.name);
     SplitBlockBloomFilter filter({.capacity = std::max<uint64_t>(1, recipe.capacity),
@@ -157,7 +157,7 @@ TEST(MilvusTest, SizesOfMilvus) {
   ExpectError(ErrorCode::kInvalidArgument, "134217728", [] { milvus::BytesFor(~uint64_t{0}); });
 }
 
-TEST(MilvusTest, WhatTheFormatDoesNotHave) {
+TEST(MilvusTest, UnsupportedByTheFormat) {
   SplitBlockBloomFilter filter({.bytes = 64, .hash = kXxh64});
   EXPECT_EQ(milvus::ToBytes(filter).size(), 96u);
   const milvus::Header header = milvus::HeaderOf(filter);
@@ -338,7 +338,7 @@ TEST(KvrocksTest, DamagedOnes) {
   }
 }
 
-TEST(KvrocksTest, WhatTheFormatDoesNotHave) {
+TEST(KvrocksTest, UnsupportedByTheFormat) {
   ExpectError(ErrorCode::kIncompatible, "Kvrocks are by xxh64",
               [] { kvrocks::ToBytes(SplitBlockBloomFilter({.bytes = 64})); });
   SplitBlockBloomFilter odd({.bytes = 96, .hash = kXxh64});

@@ -211,7 +211,7 @@ TEST(ForeignFilterTest, DomainsOfMilvus) {
   EXPECT_EQ(Written(filter)[28], 3);
 }
 
-TEST(ForeignFilterTest, TheUnionIsThatOfTheClass) {
+TEST(ForeignFilterTest, TheUnionEqualsTheClasses) {
   GuavaBloomFilter odd(GuavaFunnel::kLong, {.capacity = 100});
   GuavaBloomFilter even(GuavaFunnel::kLong, {.capacity = 100});
   for (uint64_t i = 0; i < 100; ++i) (i % 2 == 0 ? even : odd).Insert(i);
@@ -259,7 +259,7 @@ TEST(ForeignFilterTest, MovedFrom) {
   EXPECT_EQ(Written(from), ReadBytes(GuavaFile("long")));
 }
 
-TEST(ForeignFilterTest, UnknownNamesAreErrorsWithThoseThatThereAre) {
+TEST(ForeignFilterTest, UnknownNamesAreErrorsThatListTheKnownOnes) {
   for (const char* name : {"", "guava", "guava:", "guava:utf88", "GUAVA:LONG", "tamis"}) {
     ExpectError([&] { ForeignFilter::Load(GuavaFile("long"), name); }, ErrorCode::kInvalidArgument,
                 "guava:utf8");
@@ -268,7 +268,7 @@ TEST(ForeignFilterTest, UnknownNamesAreErrorsWithThoseThatThereAre) {
               "file length");
 }
 
-TEST(ForeignFilterTest, FiltersOfTamisAreNoneAndTheOtherWayRound) {
+TEST(ForeignFilterTest, FiltersOfTamisAndForeignOnesAreNotMixedUp) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "imported";
   ForeignFilter::Load(GuavaFile("long"), "guava:long").SaveImported(path);
@@ -320,7 +320,7 @@ TEST(ForeignFilterTest, TheMagicAloneMakesAnImportedFile) {
 
 // A program with correct checksums can save a stream that is invalid in its format. The error then
 // has the name of the file and the offset in it.
-TEST(ForeignFilterTest, AStreamThatIsNoneOfItsFormat) {
+TEST(ForeignFilterTest, AStreamThatIsNotOfItsFormat) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "imported";
   ForeignFilter::Load(GuavaFile("utf8"), "guava:utf8").SaveImported(path);

@@ -49,7 +49,7 @@ std::vector<Recipe> Recipes() {
   return recipes;
 }
 
-TEST(GuavaGoldenTest, EachIsWhatWeWrite) {
+TEST(GuavaGoldenTest, EachIsReproduced) {
   for (const Recipe& recipe : Recipes()) {
     SCOPED_TRACE(recipe.name);
     const GuavaTestKeys keys(recipe.funnel, recipe.inserted);

@@ -332,7 +332,7 @@ TEST(GuavaTest, KeysOfTheOtherSortAreErrors) {
   }
 }
 
-TEST(GuavaTest, ValuesThatAreNoInt) {
+TEST(GuavaTest, ValuesThatAreNotInts) {
   GuavaBloomFilter filter(GuavaFunnel::kInt, {.num_bits = 64, .num_hashes = 1});
   const std::vector<int64_t> keys = {-1, INT32_MIN, INT32_MAX, int64_t{INT32_MAX} + 1};
   ExpectError(ErrorCode::kInvalidArgument, "key 3 is no int", [&] { filter.Insert(keys); });
@@ -347,7 +347,7 @@ TEST(GuavaTest, ValuesThatAreNoInt) {
   EXPECT_EQ(filter.Count(std::vector<uint32_t>{0xFFFF'FFFF, INT32_MAX}), 1u);
 }
 
-TEST(GuavaTest, BytesThatAreNoText) {
+TEST(GuavaTest, BytesThatAreNotText) {
   GuavaBloomFilter all(GuavaFunnel::kUnencodedChars, {.num_bits = 64, .num_hashes = 1});
   const std::vector<std::string> wrong = {
       "\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF",         "\xC3",

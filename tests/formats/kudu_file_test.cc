@@ -46,7 +46,7 @@ std::vector<Recipe> Recipes() {
   return recipes;
 }
 
-TEST(KuduGoldenTest, EachIsWhatWeWrite) {
+TEST(KuduGoldenTest, EachIsReproduced) {
   for (const Recipe& recipe : Recipes()) {
     SCOPED_TRACE(recipe.name);
     const KuduTestKeys keys(recipe.type, recipe.inserted);

@@ -55,7 +55,7 @@ std::vector<RedisBloomOptions> Shapes() {
   };
 }
 
-TEST(RedisBloomTest, BitsAreThoseOfTheDefinition) {
+TEST(RedisBloomTest, BitsFollowTheDefinition) {
   for (const RedisBloomOptions& options : Shapes()) {
     RedisBloomFilter filter(options);
     const RedisBloomLink link = filter.link(0);
@@ -135,7 +135,7 @@ TEST(RedisBloomTest, LinksGrow) {
   EXPECT_EQ(filter.expansion(), 3u);
 }
 
-TEST(RedisBloomTest, RateIsWhatWasAskedFor) {
+TEST(RedisBloomTest, RateIsTheRequestedOne) {
   for (const double rate : {0.2, 0.01, 0.001}) {
     RedisBloomFilter filter({.capacity = 1000, .error_rate = rate});
     filter.Insert(RandomKeys(50000, 1));
@@ -183,7 +183,7 @@ TEST(RedisBloomTest, OptionsOutOfRange) {
             1074u);
 }
 
-TEST(RedisBloomTest, HashesAreNoKeys) {
+TEST(RedisBloomTest, HashesAreNotKeys) {
   RedisBloomFilter filter({});
   const std::vector<uint64_t> hashes = {1, 2};
   ExpectError([&] { filter.Insert(Hashes{hashes}); }, ErrorCode::kInvalidArgument, "hashes");
@@ -222,7 +222,7 @@ TEST(RedisBloomTest, MergeIsTheUnion) {
   ExpectError([&] { one.Merge(RedisBloomFilter({.capacity = 21})); }, ErrorCode::kIncompatible, "");
 }
 
-TEST(RedisBloomTest, ClearLeavesWhatWasMade) {
+TEST(RedisBloomTest, ClearRestoresTheNewFilter) {
   RedisBloomFilter filter({.capacity = 10});
   const std::vector<RedisChunk> made = filter.ToChunks();
   filter.Insert(RedisTestKeys(0, 100));

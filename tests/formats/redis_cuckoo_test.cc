@@ -32,7 +32,7 @@ std::vector<RedisCuckooOptions> Shapes() {
 
 // Every fingerprint is in one of its two buckets, there are size() fingerprints, and the first
 // layer matches the definition.
-TEST(RedisCuckooTest, FingerprintsAreThoseOfTheDefinition) {
+TEST(RedisCuckooTest, FingerprintsFollowTheDefinition) {
   RedisCuckooFilter filter({.capacity = 64, .bucket_size = 4});
   ASSERT_EQ(filter.num_buckets(0), 16u);
   for (uint64_t i = 0; i < 64 && filter.num_layers() == 1; ++i) {
@@ -184,7 +184,7 @@ TEST(RedisCuckooTest, TheExpectedRateIsTheMeasuredOne) {
   }
 }
 
-TEST(RedisCuckooTest, NullsAreNoKeys) {
+TEST(RedisCuckooTest, NullsAreNotKeys) {
   const std::vector<std::string> keys = RedisTestKeys(0, 100);
   std::vector<uint8_t> validity(13, 0b01010101);
   RedisCuckooFilter filter({});
@@ -229,7 +229,7 @@ TEST(RedisCuckooTest, OptionsOutOfRange) {
               ErrorCode::kInvalidArgument, "max_expansions");
 }
 
-TEST(RedisCuckooTest, HashesAreNoKeysAndOutputsNeedRoom) {
+TEST(RedisCuckooTest, HashesAreNotKeysAndOutputsNeedRoom) {
   RedisCuckooFilter filter({});
   const std::vector<uint64_t> hashes = {1, 2};
   std::vector<uint64_t> counts(64);
@@ -241,7 +241,7 @@ TEST(RedisCuckooTest, HashesAreNoKeysAndOutputsNeedRoom) {
   refused([&] { filter.Occurrences(RedisTestKeys(0, 65), counts); });
 }
 
-TEST(RedisCuckooTest, ClearLeavesWhatWasMade) {
+TEST(RedisCuckooTest, ClearRestoresTheNewFilter) {
   RedisCuckooFilter filter({.capacity = 16});
   const std::vector<RedisChunk> made = filter.ToChunks();
   filter.Insert(RedisTestKeys(0, 100));

@@ -142,7 +142,7 @@ class RedisDumpTest : public testing::Test {};
 using Formats = testing::Types<BloomFormat, CuckooFormat>;
 TYPED_TEST_SUITE(RedisDumpTest, Formats);
 
-TYPED_TEST(RedisDumpTest, EachGoldenFileIsWhatWeWrite) {
+TYPED_TEST(RedisDumpTest, EachGoldenFileIsReproduced) {
   for (const auto& recipe : TypeParam::Recipes()) {
     SCOPED_TRACE(recipe.name);
     if (!TypeParam::CanMake(recipe)) continue;
@@ -228,7 +228,7 @@ TYPED_TEST(RedisDumpTest, OtherChunksOfTheSame) {
   }
 }
 
-TYPED_TEST(RedisDumpTest, PartsAreThoseOfTheChunks) {
+TYPED_TEST(RedisDumpTest, PartsEqualTheChunks) {
   using Filter = typename TypeParam::Filter;
   for (const auto& recipe : TypeParam::Recipes()) {
     SCOPED_TRACE(recipe.name);
@@ -301,7 +301,7 @@ Bytes With(Bytes bytes, size_t at, T value) {
   return bytes;
 }
 
-TYPED_TEST(RedisDumpTest, ChunksThatAreNoDump) {
+TYPED_TEST(RedisDumpTest, ChunksThatAreNotADump) {
   using Filter = typename TypeParam::Filter;
   const Bytes golden = RedisGolden(TypeParam::kGrown);
   const std::vector<RedisChunk> chunks = ChunksOf(golden);

@@ -59,7 +59,7 @@ std::vector<Recipe> Recipes() {
   return recipes;
 }
 
-TEST(SparkGoldenTest, EachIsWhatWeWrite) {
+TEST(SparkGoldenTest, EachIsReproduced) {
   for (const Recipe& recipe : Recipes()) {
     SCOPED_TRACE(recipe.name);
     SparkBloomFilter bulk(recipe.options);

@@ -379,7 +379,7 @@ TEST(SparkTest, OptionsOutOfRange) {
   refused("no seed", {.capacity = 10, .version = SparkVersion::kV1, .seed = 1});
 }
 
-TEST(SparkTest, HashesAreNoKeys) {
+TEST(SparkTest, HashesAreNotKeys) {
   const std::vector<uint64_t> hashes = {1};
   std::vector<uint64_t> bits(1);
   SparkBloomFilter filter({.capacity = 10});

@@ -84,7 +84,7 @@ TYPED_TEST(ChangesTest, InsertsBeforeTheFirstFilterAreInIt) {
   EXPECT_EQ(live.Read()->Count(KeyVector{1, 2, 5, 6}), 4u);
 }
 
-TYPED_TEST(ChangesTest, NullsAreNoKeysAndFormsAreKept) {
+TYPED_TEST(ChangesTest, NullsAreNotKeysAndTypesAreKept) {
   const std::vector<std::string> words = {"one", "two", "three", "four"};
   const uint8_t valid = 0b1010;
   this->live_.Rebuild(
@@ -342,7 +342,7 @@ TEST_F(ErasesTest, ARebuiltFilterWithoutRoomIsNotPublished) {
 
 // A filter is often rebuilt because it is full. Keys without room in the old filter are in the new
 // one.
-TEST_F(ErasesTest, WhatTheOldFilterRefusesIsInTheNewOne) {
+TEST_F(ErasesTest, KeysRefusedByTheOldFilterAreInTheNewOne) {
   const KeyVector keys = RandomKeys(5000, /*seed=*/4);
   Live<LockedCuckoo> live;
   live.Publish(FilterOf<LockedCuckoo>({1}, 100));

@@ -74,7 +74,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, NoBitIsLost) {
 }
 
 // Every thread queries its own keys, and the keys that other threads have announced.
-TYPED_TEST(ConcurrentBloomThreadsTest, WhatIsInIsFound) {
+TYPED_TEST(ConcurrentBloomThreadsTest, InsertedKeysAreFound) {
   constexpr size_t kKeys = 20'000, kStep = 100;
   typename TestFixture::Concurrent filter({.capacity = kThreads * kKeys});
   std::vector<std::vector<uint64_t>> keys;
@@ -97,7 +97,7 @@ TYPED_TEST(ConcurrentBloomThreadsTest, WhatIsInIsFound) {
 
 // If several threads insert the same keys at once, at least one thread learns that a key is new. If
 // all insert in the same order, few keys are reported twice.
-TYPED_TEST(ConcurrentBloomThreadsTest, SomebodyIsToldThatAKeyIsNew) {
+TYPED_TEST(ConcurrentBloomThreadsTest, AtLeastOneThreadLearnsThatAKeyIsNew) {
   constexpr size_t kKeys = 5000;
   const std::vector<uint64_t> keys = RandomKeys(kKeys, 16);
   typename TestFixture::Concurrent filter({.capacity = kKeys, .fpr = 1e-6});

@@ -83,7 +83,7 @@ TYPED_TEST(ConcurrentCuckooTest, TakesOneKey) {
 }
 
 // In bulk and key by key, like the plain filter, until it is full.
-TYPED_TEST(ConcurrentCuckooTest, InsertsWhatIsAbsent) {
+TYPED_TEST(ConcurrentCuckooTest, InsertsAbsentKeys) {
   for (const size_t capacity : {size_t{1}, size_t{3000}, size_t{200'000}}) {
     typename TestFixture::Plain plain({.capacity = capacity});
     typename TestFixture::Concurrent bulk({.capacity = capacity}), single({.capacity = capacity});
@@ -116,7 +116,7 @@ TYPED_TEST(ConcurrentCuckooTest, InsertsWhatIsAbsent) {
   EXPECT_EQ(strings.inserted_count(), 1);
 }
 
-TYPED_TEST(ConcurrentCuckooTest, NullsAreNoKeys) {
+TYPED_TEST(ConcurrentCuckooTest, NullsAreNotKeys) {
   constexpr size_t kKeys = 1500;
   const std::vector<uint64_t> keys = RandomKeys(kKeys, 3);
   const std::vector<uint8_t> validity(kKeys / 8 + 2, 0b0101'1011);

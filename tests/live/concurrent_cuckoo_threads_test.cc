@@ -40,7 +40,7 @@ struct Counted {
 };
 
 // Readers query staying keys, in bulk and one by one, while a writer erases and inserts other keys.
-TYPED_TEST(ConcurrentCuckooThreadsTest, WhatStaysIsFoundWhileOthersAreMoved) {
+TYPED_TEST(ConcurrentCuckooThreadsTest, KeysThatStayAreFoundWhileOthersAreMoved) {
   constexpr size_t kSmall = 2000, kLarge = 20'000, kReaders = 2;
   detail::Kernels kernels = *DefaultBackend().kernels;
   kernels.cuckoo8.contains_changing = Counted::Contains<8>;
@@ -162,7 +162,7 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, NoChangeIsLost) {
 
 // If several threads insert the same keys in different orders, exactly one thread learns that a key
 // is new, except for keys with the same buckets and fingerprint as another.
-TYPED_TEST(ConcurrentCuckooThreadsTest, OneIsToldThatAKeyIsNew) {
+TYPED_TEST(ConcurrentCuckooThreadsTest, OneThreadLearnsThatAKeyIsNew) {
   constexpr size_t kThreads = 4, kKeys = 20'000;
   typename TestFixture::Concurrent filter({.capacity = kKeys});
   typename TestFixture::Plain plain({.capacity = kKeys});

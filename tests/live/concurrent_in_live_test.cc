@@ -49,7 +49,7 @@ TYPED_TEST(ConcurrentInLiveTest, ARebuildKeepsTheFormsOfKeys) {
   EXPECT_EQ(live.Read()->Count(RandomKeys(10, 2)), 10u);
 }
 
-TYPED_TEST(ConcurrentInLiveTest, WhatWasNotInsertedHasNoForm) {
+TYPED_TEST(ConcurrentInLiveTest, KeysThatWereNotInsertedAddNoType) {
   TypeParam filter({.capacity = 100});
   filter.Insert(RandomKeys(10, 3));
   filter.Insert(std::vector<std::string_view>());

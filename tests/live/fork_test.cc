@@ -52,7 +52,7 @@ TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
 
 // Static objects are destroyed like this when a child exits. The rebuild waits for a change to end,
 // and a change waits for the rebuild.
-TEST(ForkTest, AChildDestroysWhatItsParentUses) {
+TEST(ForkTest, AChildDestroysObjectsThatItsParentUses) {
   const TemporaryFolder folder;
   auto live = std::make_unique<Live<LockedBlocks>>();
   live->Publish(FilterOf<LockedBlocks>({1}));

@@ -184,7 +184,7 @@ TEST_F(GuardTest, ACacheThatFailsIsOneThatLacksTheKey) {
   EXPECT_EQ(database_.asked, 4u);
 }
 
-TEST_F(GuardTest, WhatTheDatabaseThrowsReachesTheCaller) {
+TEST_F(GuardTest, ExceptionsOfTheDatabaseReachTheCaller) {
   database_.broken = true;
   EXPECT_THROW(Get(7), std::runtime_error);
   EXPECT_THROW(Get(1005), std::runtime_error);
@@ -244,7 +244,7 @@ TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   EXPECT_EQ(stats.other_type, 3u);
 }
 
-TEST(GuardFormsTest, KeysOfUnknownFormAndNoneMayBeAnything) {
+TEST(GuardFormsTest, KeysOfUnknownTypeAndNoKeysMayBeAnything) {
   Live<SplitBlockBloomFilter> live;
   CacheGuard<std::string, int, SplitBlockBloomFilter> guard(live);
   live.Publish(SplitBlockBloomFilter({.capacity = 100}));
@@ -292,7 +292,7 @@ TEST_F(GuardTest, RefusesNegativeTimes) {
   }
 }
 
-TEST_F(GuardTest, ABatchAsksOnceForWhatIsLeft) {
+TEST_F(GuardTest, ABatchLoadsTheRemainingKeysAtOnce) {
   EXPECT_EQ(Get(1005), Found());
   EXPECT_EQ(Get(1), Found(10));
   EXPECT_EQ(GetMany({kAbsent, 1, 2, 1005, 2, 1006, kAbsent + 1, 3}),
@@ -345,7 +345,7 @@ TEST_F(GuardTest, InsertTellsTheFilterBeforeTheDatabase) {
   EXPECT_EQ(Get(kAbsent + 2), Found((kAbsent + 2) * 10));
 }
 
-TEST_F(GuardTest, InsertDropsWhatWasFoundOutBefore) {
+TEST_F(GuardTest, InsertDropsCachedMisses) {
   EXPECT_EQ(Get(1005), Found());
   guard_.Insert(1005, [&] {
     EXPECT_EQ(Get(1005), Found()) << "not yet";
@@ -481,7 +481,7 @@ TEST_F(GuardTest, AKeyThatComesInAnotherWayCanBeMadeKnown) {
   EXPECT_EQ(Get(1005), Found(10'050));
 }
 
-TEST_F(GuardTest, WhatTheFilterHasNoRoomForIsNotCommitted) {
+TEST_F(GuardTest, KeysWithoutRoomInTheFilterAreNotCommitted) {
   Live<LockedCuckoo> live;
   live.Publish(FilterOf<LockedCuckoo>({}, 1));
   CacheGuard<uint64_t, uint64_t, LockedCuckoo> guard(live);

@@ -70,7 +70,7 @@ TEST_F(GuardThreadsTest, ConcurrentLoadsOfOneKeyAreOne) {
   EXPECT_EQ(guard_.stats().coalesced, kThreads - 1);
 }
 
-TEST_F(GuardThreadsTest, AnExceptionReachesAllWhoWaitAndTheNextCallTriesAgain) {
+TEST_F(GuardThreadsTest, AnExceptionReachesAllWaitersAndTheNextCallTriesAgain) {
   constexpr uint64_t kThreads = 4;
   // Kept until all threads have ended: ThreadSanitizer does not see how libstdc++ counts
   // references.
@@ -150,7 +150,7 @@ TEST_F(GuardThreadsTest, AnInterruptEndsOneCallAndTheOthersLoadAgain) {
   EXPECT_EQ(stats.passed, stats.coalesced + stats.loads);
 }
 
-TEST_F(GuardThreadsTest, WhoeverWaitsCanLeaveAndTheLoadGoesOn) {
+TEST_F(GuardThreadsTest, AWaiterCanLeaveAndTheLoadGoesOn) {
   Event loading, go;
   Found found;
   std::jthread loader([&] {

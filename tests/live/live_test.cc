@@ -94,7 +94,7 @@ TEST(LiveTest, ALeaseOutlivesTheLive) {
   EXPECT_GE(snapshot.age(), nanoseconds(0));
 }
 
-TEST(LiveTest, AgesCountFromWhatTheMakerKnew) {
+TEST(LiveTest, AgesCountFromTheTimeOfTheData) {
   std::atomic<steady_clock::time_point> now = steady_clock::time_point(hours(100));
   Live<SplitBlockBloomFilter> live({.clock = [&] { return now.load(); }});
   live.Publish(FilterOf<SplitBlockBloomFilter>({}));
@@ -119,7 +119,7 @@ TEST(LiveTest, NoAgeIsNegativeByAClockThatGoesBackwards) {
   EXPECT_TRUE(live.Read()->Contains(uint64_t{1}));
 }
 
-TEST(LiveTest, RefusesAHashThatThereIsNoneOf) {
+TEST(LiveTest, RefusesAnUnknownHash) {
   ExpectError([] { Live<LockedBlocks> live({.hash = {static_cast<HashKind>(77)}}); },
               ErrorCode::kInvalidArgument, "hash kind 77 does not exist");
 }
@@ -184,7 +184,7 @@ TEST(LiveTest, OthersMayNoteFailures) {
   EXPECT_EQ(status.failures, 2u);
 }
 
-TEST(FailureTest, SaysWhatAnExceptionDoes) {
+TEST(FailureTest, RepeatsTheTextOfAnException) {
   const auto of = [](auto exception) { return FailureOf(std::make_exception_ptr(exception)); };
   EXPECT_EQ(of(Error(ErrorCode::kCorrupt, "torn")).text, "torn");
   EXPECT_EQ(of(Error(ErrorCode::kCorrupt, "torn")).code, ErrorCode::kCorrupt);
@@ -200,7 +200,7 @@ struct Numbered {
   std::vector<uint64_t> words;
 };
 
-TEST(LiveTest, NoReaderSeesAFilterThatIsNotWhole) {
+TEST(LiveTest, NoReaderSeesAnIncompleteFilter) {
   Live<Numbered> live;
   live.Publish(Numbered(1));
   std::atomic<uint64_t> torn = 0, went_back = 0, read = 0;

@@ -207,7 +207,7 @@ class Trial {
   bool moved_ = false, erased_a_copy_ = false;
 };
 
-TEST(MoveLogTest, WhatStaysIsNeverMissed) {
+TEST(MoveLogTest, KeysThatStayAreNeverMissed) {
   size_t moves = 0, copies = 0, unsure = 0, longest = 0;
   uint64_t logged = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
@@ -235,7 +235,7 @@ TEST(MoveLogTest, WhatStaysIsNeverMissed) {
   EXPECT_GE(logged, kLogEntries);
 }
 
-TEST(MoveLogTest, WhatIsNotInIsMissedWhereNothingMoves) {
+TEST(MoveLogTest, AbsentKeysAreMissedIfNothingMoves) {
   const Trial trial(1);
   const Ends ends = LookUp({trial.states().back()}, 0, 1, 255);
   EXPECT_EQ(ends.misses, 1);
@@ -243,7 +243,7 @@ TEST(MoveLogTest, WhatIsNotInIsMissedWhereNothingMoves) {
 }
 
 // Entries that may have been overwritten, even while they are read, do not count.
-TEST(MoveLogTest, WhatWasOverwrittenIsNotRead) {
+TEST(MoveLogTest, OverwrittenEntriesAreNotRead) {
   std::vector<State> states(1);
   std::array<uint32_t, kBuckets> some = {0, 1, 2, 3};
   for (uint32_t move = 0; move < 2 * kLogEntries; ++move) {

@@ -54,7 +54,7 @@ class RebuildTest : public testing::Test {
   Live<LockedBlocks> live_;
 };
 
-TEST_F(RebuildTest, PublishesWhatTheSourceMakes) {
+TEST_F(RebuildTest, PublishesTheFilterOfTheSource) {
   const Snapshot<LockedBlocks> before = live_.Read();
   EXPECT_EQ(live_.Rebuild(Plain()), 2u);
   EXPECT_TRUE(live_.Read()->Contains(uint64_t{2}));
@@ -171,7 +171,7 @@ TEST_F(RebuildTest, FailsWhenTheSnapshotCannotBeOpened) {
   ExpectFailed("no snapshot", {});
 }
 
-TEST_F(RebuildTest, FailsWithWhatItsCallbackThrows) {
+TEST_F(RebuildTest, FailsWithTheExceptionOfItsCallback) {
   const Source source = {[](RebuildContext& context) {
     context.Advance(1);
     return FilterOf<LockedBlocks>({9});

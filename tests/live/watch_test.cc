@@ -325,7 +325,7 @@ TEST_F(WatchTest, WaitsForARebuildToEnd) {
   ExpectServing(3, 3);
 }
 
-TEST_F(WatchTest, WhatIsThrownByALoaderEndsNoThread) {
+TEST_F(WatchTest, ExceptionsOfALoaderEndNoThread) {
   Save(2);
   std::atomic<int> loads = 0;
   WatchOptions<Blocks> options = {.interval = milliseconds(1)};
@@ -339,7 +339,7 @@ TEST_F(WatchTest, WhatIsThrownByALoaderEndsNoThread) {
   EXPECT_EQ(watch.status().failures, 4u);
 }
 
-TEST_F(WatchTest, RefusesAnIntervalThatIsNone) {
+TEST_F(WatchTest, RefusesAnIntervalOfZero) {
   ExpectError([&] { Watch<Blocks> watch(live_, path_, {.interval = milliseconds(0)}); },
               ErrorCode::kInvalidArgument, "the interval of a watch is 0 ns; allowed: more than 0");
 }

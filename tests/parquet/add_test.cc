@@ -131,7 +131,7 @@ TEST_F(AddTest, ANewFileHasTheOldOneAndFiltersForAllKeys) {
   EXPECT_EQ(Names(), (std::vector<std::string>{"new.parquet", "old.parquet"}));
 }
 
-TEST_F(AddTest, SizesAreThoseOfTheDistinctKeys) {
+TEST_F(AddTest, SizesFollowTheDistinctKeys) {
   for (const size_t distinct : {9, 20, 100, 1000, 3000}) {
     std::vector<int64_t> keys = Integers(distinct, 7), values;
     for (size_t i = 0; i < 30000; ++i) values.push_back(keys[i % distinct]);
@@ -236,7 +236,7 @@ TEST_F(AddTest, WithoutAnyFilterTheNewFileIsACopy) {
   EXPECT_EQ(ReadFile(to()), file.Bytes());
 }
 
-TEST_F(AddTest, WhatCannotBeDoneLeavesNothing) {
+TEST_F(AddTest, FailuresLeaveNothing) {
   PlainFile file = TwoColumns();
   file.columns.push_back({"truth", PhysicalType::kBoolean});
   file.columns.push_back({"old time", PhysicalType::kInt96});
@@ -301,7 +301,7 @@ TEST_F(AddTest, WorkThatEndsEarlyLeavesTheOldTarget) {
   EXPECT_EQ(Names(), (std::vector<std::string>{"new.parquet", "old.parquet"}));
 }
 
-TEST_F(AddTest, AFileThatChangesMeanwhileIsAnError) {
+TEST_F(AddTest, AFileThatChangesDuringTheRunIsAnError) {
   PlainFile file = TwoColumns();
   const fs::path from = Put(file);
   const auto with = [&](const std::function<void()>& change) {

@@ -153,7 +153,7 @@ TEST_F(BankOfParquetTest, KeysThatAreStoredOtherwiseAreRefused) {
       << uuid.err;
 }
 
-TEST_F(BankOfParquetTest, WhatIsNoneIsRefused) {
+TEST_F(BankOfParquetTest, OtherFilesAreRefused) {
   Write("x.parquet", "no Parquet file");
   EXPECT_EQ(Sh("tamis bank build -o b --from-parquet key x.parquet").status, 3);
   WriteFile("t.parquet", parquet::PhysicalType::kInt96, {FilterOf({std::string(12, 'x')})});

@@ -99,7 +99,7 @@ TEST(ColumnKeysTest, NumbersOfPrograms) {
                {Plain(0.0f), Plain(-0.0f), Plain(std::numeric_limits<float>::max())});
 }
 
-TEST(ColumnKeysTest, BothZerosAndWhatIsNoNumber) {
+TEST(ColumnKeysTest, BothZerosAndNotANumber) {
   ExpectText(kDouble, {"1.5", "0", "-2", "-0.0", "inf", "+-7"},
              {Plain(-2.0), Plain(0.0), Plain(-0.0), Plain(1.5),
               Plain(std::numeric_limits<double>::infinity())},
@@ -220,7 +220,7 @@ TEST(ColumnKeysTest, TheFirstTenMisfitsAreNamed) {
   EXPECT_EQ(keys.first_misfits()[3], 4u);
 }
 
-TEST(ColumnKeysTest, BoundsLeaveWhatIsWithinThem) {
+TEST(ColumnKeysTest, BoundsLeaveTheKeysWithinThem) {
   const auto within = [](const ColumnKeys& keys, std::optional<std::string> min,
                          std::optional<std::string> max) {
     Statistics statistics;

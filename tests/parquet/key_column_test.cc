@@ -177,7 +177,7 @@ class WrongValues final : public ColumnValues {
   bool bytes_;
 };
 
-TEST(KeyColumnTest, WhatCannotBeRead) {
+TEST(KeyColumnTest, UnreadableFiles) {
   const auto code_of = [](const MadeFile& file, size_t column, bool bytes = false) {
     const Folder folder;
     const auto path = folder.Write("keys.parquet", file.bytes());

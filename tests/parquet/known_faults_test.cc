@@ -69,7 +69,7 @@ TEST(KnownFaultsTest, KeysThatAreAbsentAreStillRuledOutWhereNothingIsWrong) {
   }
 }
 
-TEST(KnownFaultsTest, TheReportSaysWhatIsIgnored) {
+TEST(KnownFaultsTest, TheReportNamesIgnoredFilters) {
   for (const WriterFile& file : Files()) {
     const FileReport report = ReportFilters(*OpenSource(PathOf(file)));
     EXPECT_EQ(!report.columns.at(0).ignored.empty(), file.faulty) << file.name;

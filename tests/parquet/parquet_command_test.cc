@@ -79,7 +79,7 @@ TEST_F(ParquetCommandTest, RawIntegers) {
             "lake/sub/b.parquet\n");
 }
 
-TEST_F(ParquetCommandTest, WhatDoesNotFitIsNamedAndWhatIsInDoubtIsKept) {
+TEST_F(ParquetCommandTest, MismatchesAreNamedAndDoubtfulFilesAreKept) {
   Write("keys", "none\n77\n");
   Write("lake/damaged.parquet", "PAR1PAR1");
   const CommandResult result =
@@ -111,7 +111,7 @@ TEST_F(ParquetCommandTest, ManyKeysCannotRuleOutRowGroups) {
   EXPECT_EQ(result.out, "one.parquet\n");
 }
 
-TEST_F(ParquetCommandTest, InfoSaysWhatFiltersAreWorth) {
+TEST_F(ParquetCommandTest, InfoShowsTheValueOfFilters) {
   const std::string folder = TAMIS_PARQUET_DIR;
   for (const char* name : {"pyarrow", "duckdb"}) {
     const std::string file = folder + "/" + name + ".parquet";

@@ -106,7 +106,7 @@ TEST(PrunerTest, AFilterWithoutBitsOfAColumnWithValuesIsADoubt) {
   EXPECT_EQ(OutcomeOf(nulls, KeyList::Integers(keys)), Outcome::kNoValues);
 }
 
-TEST(PrunerTest, BoundsAndBitsMeanThatThereAreValues) {
+TEST(PrunerTest, BoundsAndBitsMeanValues) {
   const std::vector<int64_t> there = {50};
   const std::vector<int64_t> absent = {51};
   MadeChunk chunk = {.values = 2, .min = Plain<int64_t>(50), .max = Plain<int64_t>(60), .nulls = 2};
@@ -123,7 +123,7 @@ TEST(PrunerTest, BoundsAndBitsMeanThatThereAreValues) {
 }
 
 // fastparquet counts not-a-number as null.
-TEST(PrunerTest, NullsMayBeWhatIsNoNumber) {
+TEST(PrunerTest, NullsMayBeNotANumber) {
   const std::vector<double> keys = {std::nan(""), 5.0};
   for (const Detail detail : {Detail::kGroups, Detail::kCounts, Detail::kPairs}) {
     const MadeFile file = {.columns = {{.physical = 5}}, .groups = {{{.values = 9, .nulls = 9}}}};
@@ -176,7 +176,7 @@ TEST(PrunerTest, FiltersOfEveryMultipleOf32WithAndWithoutTheirLength) {
 }
 
 // Each is kept, with a reason.
-TEST(PrunerTest, WhatIsInDoubtIsKept) {
+TEST(PrunerTest, DoubtfulChunksAreKept) {
   const std::vector<int64_t> keys = {50};
   const KeyList list = KeyList::Integers(keys);
   const auto doubt_of = [&](const MadeChunk& chunk) {
@@ -219,7 +219,7 @@ TEST(PrunerTest, FilesThatCannotBeAskedAreKept) {
             std::string::npos);
 }
 
-TEST(PrunerTest, ZerosAndWhatIsNoNumber) {
+TEST(PrunerTest, ZerosAndNotANumber) {
   const auto chunk_of = [](const std::vector<double>& values) {
     std::vector<uint64_t> bits;
     for (const double value : values) bits.push_back(std::bit_cast<uint64_t>(value));
@@ -340,7 +340,7 @@ TEST(PrunerTest, ManyFilesOnManyThreads) {
   EXPECT_EQ(pruner.types().size(), 2u) << "hashes are made once for each type";
 }
 
-TEST(PrunerTest, WhatDeliverThrowsEndsTheRun) {
+TEST(PrunerTest, AnExceptionOfDeliverEndsTheRun) {
   const Folder folder;
   const std::vector<fs::path> files(50, folder.Write("a", MadeFile{.groups = {{{}}}}.bytes()));
   const std::vector<int64_t> keys = {1};

@@ -113,7 +113,7 @@ TEST(ParquetReaderTest, FiltersHaveTheirKeysWhereverTheyAre) {
   EXPECT_GE(in_place, 1u);
 }
 
-TEST(ParquetReaderTest, FiltersOfOursAreThoseOfParquet) {
+TEST(ParquetReaderTest, FiltersEqualParquets) {
   for (const char* name : {"pyarrow", "duckdb"}) {
     const RealFile real(name);
     const std::string bytes = ReadFile(real.path);
@@ -148,7 +148,7 @@ TEST(ParquetReaderTest, HeadersOfEverySize) {
   EXPECT_EQ(FilterHeader(32).size(), 15u);
 }
 
-TEST(ParquetReaderTest, HeadersThatAreNone) {
+TEST(ParquetReaderTest, InvalidHeaders) {
   const ThriftWriter known = ThriftWriter().Struct(1, ThriftWriter());
   const ThriftWriter other = ThriftWriter().Struct(2, ThriftWriter());
   const auto header = [&](int64_t bytes, const ThriftWriter& algorithm, const ThriftWriter& hash,

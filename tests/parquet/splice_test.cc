@@ -101,7 +101,7 @@ TEST(SpliceTest, TheHeaderOfTheFieldBehindIsWrittenAgain) {
   }
 }
 
-TEST(SpliceTest, WhatCannotBeDoneIsAnError) {
+TEST(SpliceTest, ImpossibleSplicesAreErrors) {
   const Bytes footer = FooterAround("1502");
   const auto code = [](const Bytes& bytes, const std::vector<FilterEntry>& entries) {
     try {

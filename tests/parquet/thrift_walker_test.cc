@@ -26,7 +26,7 @@ void ExpectFailure(const std::string& bytes, uint64_t offset, const std::string&
   }
 }
 
-TEST(ThriftWalkerTest, ReadsWhatIsThere) {
+TEST(ThriftWalkerTest, ReadsAllFields) {
   const std::string bytes = ThriftWriter()
                                 .I32(1, -5)
                                 .I64(3, int64_t{1} << 62)
@@ -95,7 +95,7 @@ TEST(ThriftWalkerTest, EveryKindOfValueIsSkipped) {
   EXPECT_EQ(walker.at(), bytes.size());
 }
 
-TEST(ThriftWalkerTest, WhatDoesNotFitIsRefused) {
+TEST(ThriftWalkerTest, InvalidBytesAreRefused) {
   ExpectFailure("", 0, "cut off");
   ExpectFailure("\x15", 1, "cut off");
   ExpectFailure("\x15\x80", 2, "cut off");

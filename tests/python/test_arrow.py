@@ -132,7 +132,7 @@ def test_times_before_1677_and_after_2262():
             f.count(np.array([1], unit))
 
 
-def test_times_are_no_integers():
+def test_times_are_not_integers():
     ns = np.array(["2024-05-17"], "M8[ns]")
     for kind in (tamis.SplitBlockBloomFilter, tamis.live.ConcurrentSplitBlockBloomFilter):
         f = make(kind, 100)

@@ -195,7 +195,7 @@ def test_answers_are_of_the_callers_kind():
         got[4]
 
 
-def test_nothing_asked_and_nothing_there():
+def test_no_keys_and_no_members():
     empty, bank = tamis.FilterBank(), bank_of(2)
     assert empty.contains([1, 2]) == [[], []] and empty.members_with("a") == []
     assert empty.contains(np.arange(3)).shape == (3, 0)
@@ -298,7 +298,7 @@ def test_names():
     bank.add("x" * 4096, [1])
 
 
-def test_what_is_no_member():
+def test_invalid_members():
     bank = tamis.FilterBank()
     for wrong in (tamis.BloomFilter(10), tamis.CuckooFilter8(10), tamis.ScalableFilter()):
         with pytest.raises(TypeError, match="SplitBlockBloomFilters"):
@@ -319,7 +319,7 @@ def test_what_is_no_member():
 
 
 @pytest.mark.parametrize("wrong", [None, 7, 1.5, object(), "one key", b"one key", [1, 1.5]])
-def test_what_are_no_keys(wrong):
+def test_invalid_keys(wrong):
     bank = bank_of(2)
     for call in (bank.contains, bank.select, bank.count_per_member):
         with pytest.raises(TypeError):
@@ -456,7 +456,7 @@ def test_banks_are_not_pickled():
 
 
 @pytest.mark.filterwarnings("ignore:nanobind")
-def test_a_bank_that_is_not_made():
+def test_a_bank_without_init():
     class Forgets(tamis.FilterBank):
         def __init__(self):
             pass

@@ -137,7 +137,7 @@ def test_the_bits_are_those_of_the_plain_filter(cls):
 
 
 @pytest.mark.parametrize("cls", CUCKOO)
-def test_of_threads_that_insert_a_key_one_is_told_that_it_is_new(cls):
+def test_one_of_the_threads_that_insert_a_key_learns_that_it_is_new(cls):
     f = cls(50_000)
     keys = np.arange(20_000)
     fresh = []
@@ -194,7 +194,7 @@ def test_files_and_plain_filters(cls, tmp_path):
         assert "mine" in g and "mine" not in f.snapshot()
 
 
-def test_what_has_no_concurrent_form():
+def test_filters_without_a_concurrent_form():
     with pytest.raises(tamis.UnsupportedError, match="counting"):
         tamis.live.concurrent(tamis.CountingBloomFilter(100))
     with pytest.raises(TypeError, match="a filter is expected"):

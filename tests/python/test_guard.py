@@ -80,7 +80,7 @@ def test_load_many_may_return_a_mapping_and_no_set():
             tamis.live.CacheGuard(live, load_many=lambda keys: none).get_many(["ada", "bob"])
 
 
-def test_one_string_is_no_collection_of_keys_or_values():
+def test_one_string_is_not_a_collection_of_keys_or_values():
     live, guard = guarded(Database(ada=1))
     for one in ("ada", b"ada", bytearray(b"ada")):
         with pytest.raises(TypeError, match="one key and no collection"):
@@ -94,7 +94,7 @@ def test_one_string_is_no_collection_of_keys_or_values():
             call(None)
 
 
-def test_a_mapping_of_other_keys_is_no_answer():
+def test_a_mapping_of_other_keys_is_not_an_answer():
     live, guard = guarded(Database({7: "seven", "bob": 2}))
     for keys, mapping in (([7], {"7": "seven"}), (["bob"], {b"bob": 2})):
         with pytest.raises(TypeError, match="was asked for .*, and returned a mapping with"):
@@ -174,7 +174,7 @@ def test_inserting():
     assert guard.get("dee") == 4
 
 
-def test_what_the_database_raises():
+def test_exceptions_of_the_database():
     live, _ = guarded(Database(ada=1))
 
     def load(key):
@@ -197,7 +197,7 @@ def test_what_the_database_raises():
             tamis.live.CacheGuard(live, load, **{name: np.timedelta64(1, "ms")})
 
 
-def test_what_the_cache_raises():
+def test_exceptions_of_the_cache():
     database = Database(ada=1)
 
     class Cache:

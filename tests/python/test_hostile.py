@@ -41,7 +41,7 @@ def test_a_class_that_is_exchanged_changes_no_answer(cls, other):
             f.merge_contents(b"")
 
 
-def test_names_of_types_that_are_no_text():
+def test_names_of_types_that_are_not_text():
     class Nameless(type):
         __name__ = property(lambda cls: 5)
 
@@ -55,7 +55,7 @@ def test_names_of_types_that_are_no_text():
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, TypeError])
-def test_what_iter_raises_is_raised(error):
+def test_exceptions_of_iter_are_raised(error):
     class Raises:
         def __iter__(self):
             raise error("mine")
@@ -122,7 +122,7 @@ def test_interrupts_are_raised_whatever_is_looked_at(call, cls, error):
     raise AssertionError("it looks for ever")
 
 
-def test_answers_say_what_they_are():
+def test_answers_have_a_repr():
     f = make(tamis.BloomFilter)
     view = memoryview(np.arange(3))
     assert repr(f.contains(view)) == "<tamis.Answers: 3 bools>"
@@ -139,7 +139,7 @@ def test_every_protocol_of_pickle(cls, protocol):
     assert type(g) is cls and g.to_bytes() == f.to_bytes()
 
 
-def test_states_that_are_none():
+def test_invalid_states():
     data = make(tamis.BloomFilter).to_bytes()
     for state, error in (((data, {"a": 1}), AttributeError), ((data, 5), AttributeError),
                          ((b"", None), ValueError), ((5, None), TypeError)):
@@ -173,7 +173,7 @@ def test_objects_of_polars_are_read_and_not_their_addresses():
         f.insert(pl.Series([object()]))
 
 
-def test_one_missing_value_is_no_collection():
+def test_one_missing_value_is_not_a_collection():
     for missing in (pd.NA, pd.NaT):
         with pytest.raises(TypeError, match="keys are an array"):
             make(tamis.BloomFilter).insert(missing)
@@ -183,7 +183,7 @@ def test_one_missing_value_is_no_collection():
     ((-5, 5), OverflowError), ((0, 2**64), OverflowError), ((0, 1.5), TypeError),
     (("a", "b"), TypeError), ((1,), ValueError), ((1, 2, 3), ValueError), (5, TypeError),
     ((5, 1), ValueError)])
-def test_ranges_that_are_none(key_range, error):
+def test_invalid_ranges(key_range, error):
     with pytest.raises(error):
         tamis.plan(10, key_range=key_range)
     assert tamis.plan(10, key_range=[0, 100]).exact
@@ -328,7 +328,7 @@ def table_of(child=None, **members):
     return Array(n_children=1, children=children, **members)
 
 
-def test_what_is_not_damaged_is_read():
+def test_undamaged_arrays_are_read():
     f = make(tamis.SplitBlockBloomFilter)
     assert f.insert(Damaged(Schema(format=b"l"), integers())) == 10
     assert f.insert(Damaged(table_type(Schema(format=b"l")), table_of(integers(), length=10))) == 10

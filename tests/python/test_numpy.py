@@ -76,7 +76,7 @@ def test_strings():
     assert not f.contains(np.array(["absent", "none"])).any()
 
 
-def test_missing_values_are_no_keys():
+def test_missing_values_are_not_keys():
     f = make(tamis.SplitBlockBloomFilter, 1000)
     objects = np.array(["a", None, float("nan"), 7], object)
     assert f.insert(objects) == 2
@@ -202,7 +202,7 @@ EMPTY = [
 
 
 @pytest.mark.parametrize("x", EMPTY, ids=lambda x: f"{type(x).__module__}-{getattr(x, 'dtype', '')}")
-def test_nothing_of_any_type_is_no_keys(x):
+def test_empty_collections_of_any_type_have_no_keys(x):
     f = make(tamis.CuckooFilter16)
     f.insert([7])
     assert f.insert(x) == 0 and f.count(x) == 0 and f.erase(x) == 0

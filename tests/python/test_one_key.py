@@ -139,7 +139,7 @@ def test_full_filters_say_so():
     assert f.insert(range(2000, 3000), partial=True) == f.inserted_count - count
 
 
-def test_scalable_copies_are_no_error():
+def test_scalable_copies_are_not_an_error():
     f = tamis.ScalableFilter(1000, layers="cuckoo12")
     assert f.insert(["same"] * 100) < 100
     assert "same" in f

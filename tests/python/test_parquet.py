@@ -212,7 +212,7 @@ def test_nothing_but_filters_changes(folder):
     assert [f.distinct_keys for f in anew.filters] == [f.distinct_keys for f in added.filters]
 
 
-def test_duckdb_finds_what_the_filters_have(folder):
+def test_duckdb_finds_the_keys_of_the_filters(folder):
     pq.write_table(pa.table({"id": pa.array(range(0, 9000, 3)), "pad": ["x"] * 3000}), "old.parquet")
     tp.add("old.parquet", "new.parquet", ["id"], force=True)
     probe = "select bloom_filter_excludes from parquet_bloom_probe('new.parquet', 'id', {})"
@@ -250,7 +250,7 @@ def lake(folder):
     return folder
 
 
-def test_what_people_do_next(lake):
+def test_typical_uses_of_the_result(lake):
     keys = np.array([5, 4001, 4003])
     kept = tp.prune("lake", "id", keys, pairs=True)
     assert kept.paths == ["lake/day=1/1.parquet", "lake/day=1/3.parquet"]
@@ -290,7 +290,7 @@ def test_no_key_is_missed(tmp_path_factory, keys, threads):
     assert tp.prune(folder, "id", keys, hits=False, threads=threads).row_groups == pruned.row_groups
 
 
-def test_the_command_says_the_same(lake):
+def test_the_command_gives_the_same_result(lake):
     pathlib.Path("keys.txt").write_text("5\n4001\n4003\nx\n")
     done = command("prune", "lake", "--column", "id", "--keys", "keys.txt", "--json")
     assert done.returncode == 0, done.stderr
@@ -337,7 +337,7 @@ def test_a_pruner_is_for_many_calls_and_threads(lake):
     assert pruner.key_types == [tp.KeyType("INT64", None, 0, [])]
 
 
-def test_progress_and_what_it_raises(lake):
+def test_progress_and_its_exceptions(lake):
     done = []
     kept = tp.prune("lake", "id", [5], progress=done.append)
     assert done == sorted(done) and done[-1] == sum(file.nbytes for file in kept.files)
@@ -468,7 +468,7 @@ BAD_KEYS = [
 
 
 @pytest.mark.parametrize("keys, error, match", BAD_KEYS)
-def test_what_are_no_keys(keys, error, match):
+def test_invalid_keys(keys, error, match):
     with pytest.raises(error, match=match):
         tp.Pruner("id", keys())
 
@@ -502,7 +502,7 @@ def test_keys_that_do_not_fit_are_counted(folder):
     assert kept.paths == ["a.parquet"] and "not one of the keys fits" in kept.doubts[0][2]
 
 
-def test_what_numbers_and_dates_are(folder):
+def test_types_of_numbers_and_dates(folder):
     day = datetime.date(2026, 1, 31)
     noon = datetime.datetime(2026, 1, 31, 12, 30)
     pq.write_table(pa.table({

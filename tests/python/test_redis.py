@@ -117,7 +117,7 @@ def test_calls_of_queryable_and_changeable(f):
             call()
 
 
-def test_what_it_says_of_itself(f, url):
+def test_info(f, url):
     assert (f.capacity, f.fpr, f.hash, f.seed) == (10_000, 1e-6, "xxh3", 0)
     f.insert(range(100))
     info = f.info()

@@ -71,7 +71,7 @@ def test_buffers_and_nulls(x):
     assert f.inserted_count == 2 and 1 in f and 2 in f and 3 not in f
 
 
-def test_times_are_no_integers():
+def test_times_are_not_integers():
     f = tamis.FuseFilter8(np.array(["2026-11-27"], "M8[D]"))
     assert f.contains(np.array(["2026-11-27"], "M8[s]")).all()
     with pytest.raises(TypeError):
@@ -163,7 +163,7 @@ def test_options(cls):
 
 
 @pytest.mark.parametrize("keys", ["ada", b"ada", 5, None, 1.5, [1.5], [True], [[1]], np.array([1.5]), [2**64], ["\ud800"]])
-def test_what_is_no_keys(keys):
+def test_invalid_keys(keys):
     with pytest.raises((TypeError, OverflowError, UnicodeEncodeError)):
         tamis.FuseFilter8(keys)
 
@@ -235,7 +235,7 @@ def test_errors_among_the_keys_make_no_filter(error, n, threads):
         tamis.FuseFilter8(range(n + 1), threads=threads, progress=progress)
 
 
-def test_keys_that_use_filters_meanwhile():
+def test_keys_that_use_filters_during_a_build():
     def keys():
         for i in range(2000):
             if i % 100 == 0:

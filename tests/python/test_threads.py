@@ -54,7 +54,7 @@ def test_two_threads_merge_crosswise():
         assert not thread.is_alive()
 
 
-def test_an_array_that_changes_meanwhile():
+def test_an_array_that_changes_during_a_call():
     keys = np.arange(2_000_000)
     stop = threading.Event()
 
@@ -103,7 +103,7 @@ def test_an_iterable_that_fails_midway():
     assert "still of use" in f
 
 
-def test_lists_that_change_meanwhile():
+def test_lists_that_change_during_a_call():
     f = make(tamis.SplitBlockBloomFilter)
     keys = [1, 2, 3]
 

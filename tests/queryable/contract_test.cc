@@ -117,7 +117,7 @@ Answers OneByOne(const Queryable& queryable, const std::vector<uint64_t>& keys,
 
 class QueryableContractTest : public testing::TestWithParam<Holder> {};
 
-TEST_P(QueryableContractTest, EveryOutputIsThatOfOneKeyAfterTheOther) {
+TEST_P(QueryableContractTest, EveryOutputEqualsOneKeyAfterTheOther) {
   const std::vector<uint64_t> in = RandomKeys(20'000, /*seed=*/1);
   const std::unique_ptr<Queryable> queryable = GetParam().make(in);
   for (const size_t n : {1, 63, 64, 65, 2047, 2048, 2049, 10'000}) {
@@ -227,7 +227,7 @@ TEST(QueryableTest, KeysWithoutAnAnswerAreMaybe) {
   }
 }
 
-TEST(QueryableTest, AnExceptionOfAPoolThreadIsThatOfTheCall) {
+TEST(QueryableTest, AnExceptionOfAPoolThreadReachesTheCaller) {
   const std::vector<uint64_t> keys = Numbers(kMany);
   for (const uint64_t bad : {uint64_t{0}, uint64_t{70'000}, uint64_t{kMany - 1}}) {
     EvenNumbers numbers;

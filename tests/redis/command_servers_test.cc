@@ -154,7 +154,7 @@ TEST_F(RedisCommandTest, EndsAnAbandonedRebuild) {
   EXPECT_EQ(said.out, "");
 }
 
-TEST_F(RedisCommandTest, InfoSaysWhatIsWrong) {
+TEST_F(RedisCommandTest, InfoNamesTheProblem) {
   Good("tamis redis create -q $on --bytes 300K --hash xxh64 --seed 5");
   const auto json = Good("tamis redis info $on --json").Json();
   EXPECT_EQ(json["bytes"], 300 * 1024);

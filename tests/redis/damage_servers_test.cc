@@ -127,7 +127,7 @@ TEST_F(RedisDamageTest, SegmentsThatAreGone) {
 }
 
 // The state of a missing segment after a write that did not check for it.
-TEST_F(RedisDamageTest, SegmentsThatSomebodyMadeAnewEmpty) {
+TEST_F(RedisDamageTest, SegmentsThatAnotherClientMadeEmpty) {
   Make();
   const std::string length = std::to_string(descriptor_.layout.BytesOf(kBad));
   for (const std::string& last : {std::string("0"), length}) {
@@ -243,7 +243,7 @@ TEST_F(RedisDamageTest, VersionsChangeWithTheBitsAndOnlyThen) {
 
 // ---- Tests with their own servers ----
 
-TEST(RedisServerFaultTest, FlushedServersSayNoToNothing) {
+TEST(RedisServerFaultTest, FlushedServersAnswerNoKeyWithNo) {
   Servers servers("single");
   TAMIS_NEED(servers);
   const std::vector<uint64_t> keys = RandomKeys(1'000, 1);
@@ -299,7 +299,7 @@ TEST(RedisServerFaultTest, PasswordsAndUsers) {
 }
 
 // The rights that redis/FORMAT.md lists.
-TEST(RedisServerFaultTest, AUserNeedsNoMoreRightsThanTheseAre) {
+TEST(RedisServerFaultTest, AUserNeedsOnlyTheseRights) {
   Servers servers("single",
                   {"--user", "tamis", "on", ">pw", "~tamis:*", "+@read", "+@write", "+eval",
                    "+evalsha", "+cluster|shards", "+cluster|slots", "+memory|usage", "+wait"});
@@ -341,7 +341,7 @@ TEST(RedisServerFaultTest, DatabasesAreOfSingleServers) {
               "a cluster has no databases");
 }
 
-TEST(RedisServerFaultTest, AChildOfForkConnectsAnew) {
+TEST(RedisServerFaultTest, AChildOfForkConnectsAgain) {
   Servers& servers = Servers::Single();
   TAMIS_NEED(servers);
   SplitBlockFilter filter =

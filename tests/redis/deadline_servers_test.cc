@@ -106,7 +106,7 @@ TEST_P(RedisDeadlineTest, KeysExpireAnHourLaterWhateverIsWritten) {
 }
 
 // The client's clock is correct and decides. The keys still exist.
-TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
+TEST_P(RedisDeadlineTest, NoQueryIsAnsweredAfterIt) {
   ExpectError([&] { Create(system_clock::now() - milliseconds(1)); }, ErrorCode::kInvalidArgument,
               "the deadline of the filter has passed");
   EXPECT_TRUE(Keys().empty());
@@ -147,7 +147,7 @@ TEST_P(RedisDeadlineTest, NobodyGetsAnAnswerAfterIt) {
 }
 
 // For a client whose clock is slow, keys expire before the deadline.
-TEST_P(RedisDeadlineTest, WhatHasExpiredIsNoNo) {
+TEST_P(RedisDeadlineTest, ExpiredKeysAreNotANo) {
   SplitBlockFilter filter = Create(system_clock::now() + kKept);
   const std::vector<uint64_t> keys = RandomKeys(2'000, 1), strangers = RandomKeys(2'000, 2);
   filter.Insert(keys);

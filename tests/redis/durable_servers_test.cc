@@ -23,7 +23,7 @@ namespace tamis::redis::durable_servers_test {
 
 using std::chrono::milliseconds;
 
-TEST(RedisDurableTest, ReplicasHaveWhatWasInserted) {
+TEST(RedisDurableTest, ReplicasHaveInsertedKeys) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   const std::string name = NewName();
@@ -38,7 +38,7 @@ TEST(RedisDurableTest, ReplicasHaveWhatWasInserted) {
   SplitBlockFilter::Open(servers.options(), name).Drop();
 }
 
-TEST(RedisDurableTest, WithoutReplicasNothingIs) {
+TEST(RedisDurableTest, WithoutReplicasNothingIsDurable) {
   Servers& servers = Servers::Single();
   TAMIS_NEED(servers);
   const std::string name = NewName();
@@ -62,7 +62,7 @@ TEST(RedisDurableTest, WithoutReplicasNothingIs) {
 
 // kNotDurable means that the keys are inserted. Keys that may not be inserted get another code. The
 // order of the errors does not matter.
-TEST(RedisDurableTest, WhatMayNotBeInIsNotCalledInAndNotDurable) {
+TEST(RedisDurableTest, KeysThatMayBeMissingAreNotReportedAsOnlyNotDurable) {
   Servers& servers = Servers::Single();
   TAMIS_NEED(servers);
   const std::string name = NewName();
@@ -108,7 +108,7 @@ TEST(RedisDurableTest, AllOfAFilterIsPushedAlsoIfReplicasLackIt) {
 }
 
 // No key that was reported durable is lost, however the master ends.
-TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
+TEST(RedisDurableTest, NoDurableKeyIsLostWhenTheSoleReplicaIsPromoted) {
   Servers servers("cluster", {"--cluster-node-timeout", "1500"});
   TAMIS_NEED(servers);
   const std::vector<uint64_t> keys = RandomKeys(400'000, 2);
@@ -155,7 +155,7 @@ TEST(RedisDurableTest, NoneIsLostWhenTheSoleReplicaIsPromoted) {
 
 // An acknowledged key need not be durable: a replica that is cut off and then promoted lacks such
 // keys. The test counts them. None of them was reported durable.
-TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
+TEST(RedisDurableTest, WithoutWaitingAPromotionLosesKeysThatTheReplicaLacks) {
   Servers servers("cluster", {"--cluster-node-timeout", "1500"});
   TAMIS_NEED(servers);
   const auto keys = [](uint64_t seed) { return RandomKeys(2'000, seed); };
@@ -213,7 +213,7 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesWhatTheReplicaLacks) {
 
 // A client reads from replicas with an old slot map, while master and replica change places several
 // times. A key that all replicas of a master were known to have is never answered "no".
-TEST(RedisDurableTest, ReadersOfReplicasFindItWhateverTheyKnowOfTheSlots) {
+TEST(RedisDurableTest, ReadersOfReplicasWithAnOldSlotMapFindDurableKeys) {
   Servers servers("cluster");
   TAMIS_NEED(servers);
   const std::vector<uint64_t> keys = RandomKeys(400'000, 2);

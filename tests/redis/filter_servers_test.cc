@@ -81,7 +81,7 @@ TEST_P(RedisFilterTest, PullIsTheLocalFilterBitForBit) {
   EXPECT_TRUE(KeysLike(servers(), "*delta*" + name_).empty());
 }
 
-TEST_P(RedisFilterTest, AnswersAreThoseOfTheLocalFilterInAllForms) {
+TEST_P(RedisFilterTest, AnswersInAllFormsEqualTheLocalFilters) {
   const FilterOptions options = {.capacity = 50'000, .fpr = 0.05};
   const std::vector<uint64_t> known = RandomKeys(50'000, 1);
   SplitBlockBloomFilter local(options);
@@ -119,7 +119,7 @@ TEST_P(RedisFilterTest, AnswersAreThoseOfTheLocalFilterInAllForms) {
   }
 }
 
-TEST_P(RedisFilterTest, AnswersAreThoseOfTheLocalFilterForAnyNumberOfKeys) {
+TEST_P(RedisFilterTest, AnswersForAnyNumberOfKeysEqualTheLocalFilters) {
   const FilterOptions options = {.capacity = 2'000'000, .fpr = 0.2};
   const std::vector<uint64_t> known = RandomKeys(1'000'000, 1);
   SplitBlockBloomFilter local(options);
@@ -220,7 +220,7 @@ TEST_P(RedisFilterTest, NoBitOfEightClientsIsLost) {
   EXPECT_TRUE(SameBlocks(filter.Pull(), local));
 }
 
-TEST_P(RedisFilterTest, TheRouteIsThatOfThePlan) {
+TEST_P(RedisFilterTest, TheRouteFollowsThePlan) {
   SplitBlockFilter filter = Create({.capacity = 400'000});
   EXPECT_EQ(filter.PlanRoute(Operation::kInsert, 10).route, Route::kBlocks);
   EXPECT_EQ(filter.PlanRoute(Operation::kInsert, 400'000).route, Route::kSegments);
@@ -280,7 +280,7 @@ TEST_P(RedisFilterTest, NamesAreTakenOnce) {
   EXPECT_FALSE(again.Contains("x"));
 }
 
-TEST_P(RedisFilterTest, TwoWhoMakeOneOfTheSameNameMakeOne) {
+TEST_P(RedisFilterTest, ClientsThatMakeTheSameNameMakeOneFilter) {
   name_ = NewName();
   std::atomic<int> made = 0;
   std::vector<std::thread> clients;
@@ -362,7 +362,7 @@ INSTANTIATE_TEST_SUITE_P(All, RedisFilterTest, testing::Values("single", "cluste
                          [](const auto& test) { return std::string(test.param); });
 
 // On three masters.
-TEST(RedisClusterTest, MemoryOfTheServersIsThatOfTheFilter) {
+TEST(RedisClusterTest, MemoryOfTheServersEqualsTheFilters) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   SplitBlockFilter filter =

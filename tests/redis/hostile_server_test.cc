@@ -163,7 +163,7 @@ TEST(RedisHostileServerTest, OpeningEndsInAnError) {
   }
 }
 
-TEST(RedisHostileServerTest, WhoNeverStopsSayingSomethingIsLeft) {
+TEST(RedisHostileServerTest, AServerThatNeverStopsSendingIsGivenUp) {
   const std::string endless(8 << 20, 'x');
   for (const std::string& begin : {std::string("+"), std::string("$4000000000\r\n")}) {
     FakeServer server(WithDescriptor([&](const Words&) { return Answer(begin + endless); }));
@@ -179,7 +179,7 @@ TEST(RedisHostileServerTest, WhoNeverStopsSayingSomethingIsLeft) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-TEST(RedisHostileServerTest, AServerThatStallsIsWaitedForAsLongAsTheCallerSays) {
+TEST(RedisHostileServerTest, AStallingServerIsWaitedForAsLongAsTheCallerAllows) {
   std::atomic<bool> stalls = false;
   FakeServer server([&](const Words& words) {
     while (stalls) std::this_thread::sleep_for(milliseconds(5));
@@ -292,7 +292,7 @@ TEST(RedisHostileServerTest, AConnectionThatEndsBeforeWaitIsAnswered) {
 }
 
 // A server that does not report its slots delays only clients that need the slots.
-TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
+TEST(RedisHostileServerTest, CommandsContinueWhileNoServerReportsTheSlots) {
   std::atomic<bool> stop = false;
   std::atomic<int> asked = 0, moved = 0;
   std::string here;
@@ -323,7 +323,7 @@ TEST(RedisHostileServerTest, CommandsGoOnWhileNobodyTellsTheSlots) {
   stop = true;
 }
 
-TEST(RedisHostileServerTest, UnaskedAnswersAreNotTakenForOthers) {
+TEST(RedisHostileServerTest, UnrequestedAnswersAreNotMatchedToCommands) {
   // After each answer comes a second one, which would look like the answer to the next command.
   FakeServer server(WithDescriptor([&](const Words&) {
     return Answer(Bulk(std::string(32, '\xFF')) + Bulk(std::string(32, '\0')));
@@ -365,7 +365,7 @@ TEST(RedisHostileServerTest, APasswordIsInNoError) {
 }
 
 // The master that replaces it may lack all keys, and has no replicas to wait for.
-TEST(RedisHostileServerTest, WhatAReplacedMasterHasIsNotDurable) {
+TEST(RedisHostileServerTest, KeysOnAReplacedMasterAreNotDurable) {
   std::atomic<int> port = 0;
   FakeServer server([&](const Words& words) -> Answer {
     if (words[0] != "CLUSTER") return "+OK\r\n";
@@ -388,7 +388,7 @@ TEST(RedisHostileServerTest, WhatAReplacedMasterHasIsNotDurable) {
 }
 
 // On a slow machine, a client may be late for each of many rebuilds.
-TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver) {
+TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeButNotForever) {
   std::atomic<uint64_t> changes = 0;
   const auto mark = [&] {  // after the changes the mark is gone, and the key is inserted
     const uint64_t count = changes;
@@ -423,7 +423,7 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeAndNotForEver
 }
 
 // A client that is late for every rebuild gets no error about damage.
-TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
+TEST(RedisHostileServerTest, AFilterThatChangesForever) {
   std::atomic<uint64_t> generation = 1;
   FakeServer server([&](const Words& words) -> Answer {
     if (const Answer answer = AnswerOfSingle(words)) return answer;
@@ -455,7 +455,7 @@ TEST(RedisHostileServerTest, AFilterThatIsAnotherOneForEver) {
 }
 
 // The client must not report "no rebuild" or 0 bytes instead.
-TEST(RedisHostileServerTest, WhatNoServerSaysIsUnknown) {
+TEST(RedisHostileServerTest, UnansweredFieldsAreUnknown) {
   const std::string none = "$-1\r\n";
   std::string before = none, lease = none, after = none, bytes = "-NOPERM no\r\n";
   bool refuses = false, looked = false;
@@ -568,7 +568,7 @@ TEST(RedisHostileServerTest, AServerThatNeverBeginsTlsIsGivenUp) {
 }
 #endif
 
-TEST(RedisHostileServerTest, NobodyListens) {
+TEST(RedisHostileServerTest, NoServerListens) {
   int port = 0;
   {
     FakeServer server([](const Words&) { return Answer(); });

@@ -41,7 +41,7 @@ class RedisNearCacheTest : public testing::Test {
   const std::string name_ = NewName();
 };
 
-TEST_F(RedisNearCacheTest, ReadsWhatHasChangedAndNothingElse) {
+TEST_F(RedisNearCacheTest, ReadsOnlyWhatHasChanged) {
   SplitBlockFilter writer = Create({{.bytes = 900'000}});
   const std::vector<uint64_t> keys = RandomKeys(2'000, 1);
   writer.Insert(keys);
@@ -70,7 +70,7 @@ TEST_F(RedisNearCacheTest, ReadsWhatHasChangedAndNothingElse) {
   EXPECT_EQ(std::memcmp(pulled.payload().data(), near.copy().payload().data(), pulled.bytes()), 0);
 }
 
-TEST_F(RedisNearCacheTest, AStrictNoIsThatOfTheServers) {
+TEST_F(RedisNearCacheTest, AStrictNoComesFromTheServers) {
   SplitBlockFilter writer = Create({{.bytes = 900'000}});
   const std::vector<uint64_t> known = RandomKeys(2'000, 1);
   writer.Insert(known);
@@ -150,7 +150,7 @@ TEST_F(RedisNearCacheTest, NothingOlderThanTheStalenessIsMissed) {
   EXPECT_GE(asked, 1'000u);
 }
 
-TEST_F(RedisNearCacheTest, WhatServersHaveLostIsNoNo) {
+TEST_F(RedisNearCacheTest, LostSegmentsAreNotANo) {
   Create({{.bytes = 900'000}});
   const std::vector<uint64_t> known = RandomKeys(1'000, 1);
   const std::vector<uint64_t> strangers = RandomKeys(1'000, 2);

@@ -59,7 +59,7 @@ TEST(RedisNearCacheThreadTest, RefreshesWithoutCalls) {
 }
 
 // While the caller queries, inserts and refreshes, others insert, and the filter is rebuilt.
-TEST(RedisNearCacheThreadTest, NothingIsMissedMeanwhile) {
+TEST(RedisNearCacheThreadTest, NothingIsMissedDuringChanges) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   SplitBlockFilter filter =
@@ -114,7 +114,7 @@ TEST(RedisNearCacheThreadTest, NothingIsMissedMeanwhile) {
 }
 
 // If a server is gone, a call that already has its "no" does not wait, nor does the destructor.
-TEST(RedisNearCacheThreadTest, FailuresAreToldAndItEndsAllTheSame) {
+TEST(RedisNearCacheThreadTest, FailuresAreReportedAndItStillEnds) {
   Servers servers("single");
   TAMIS_NEED(servers);
   const std::vector<uint64_t> known = RandomKeys(1'000, 1), strangers = RandomKeys(1'000, 2);

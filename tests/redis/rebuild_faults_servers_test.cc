@@ -299,7 +299,7 @@ TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
   }
 }
 
-TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAnew) {
+TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAgain) {
   Make();
   const Descriptor descriptor = DescriptorNow(servers(), name_);
   const SegmentKey gone = KeyOfSegment(name_, descriptor.layout, descriptor.generation, 2);
@@ -339,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(All, RedisRebuildFaultTest, testing::Values("single", "
                          [](const auto& test) { return std::string(test.param); });
 
 // A script with two keys must wait until both are on one node.
-TEST(RedisRebuildClusterTest, SlotsMoveMeanwhile) {
+TEST(RedisRebuildClusterTest, SlotsMoveDuringRebuilds) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);
   const std::string name = NewName();

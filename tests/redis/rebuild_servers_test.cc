@@ -51,7 +51,7 @@ class RedisRebuildTest : public testing::TestWithParam<const char*> {
   Database database_;
 };
 
-TEST_P(RedisRebuildTest, HasWhatTheSourceGives) {
+TEST_P(RedisRebuildTest, ContainsTheKeysOfTheSource) {
   SplitBlockFilter filter = OpenIt();
   const uint64_t before = filter.GetInfo().generation;
   std::vector<RebuildStep> steps;
@@ -176,7 +176,7 @@ TEST_P(RedisRebuildTest, NoKeyOfAnyClientIsLost) {
   ExpectOneGeneration(servers(), name_);
 }
 
-TEST_P(RedisRebuildTest, WhatEndsItBeforeTheSwitchLeavesTheFilterAsItWas) {
+TEST_P(RedisRebuildTest, EndingBeforeTheSwitchLeavesTheFilterUnchanged) {
   size_t reports = 0, before_switch = 0;
   {
     SplitBlockFilter filter =
@@ -280,7 +280,7 @@ TEST_P(RedisRebuildTest, TwoAtATimeAreAnErrorOfOne) {
   ExpectOneGeneration(servers(), name_);
 }
 
-TEST_P(RedisRebuildTest, WhatOthersDoMeanwhile) {
+TEST_P(RedisRebuildTest, OtherClientsDuringARebuild) {
   const std::vector<uint64_t> fresh = RandomKeys(3'000, 5);
   NearCache near(OpenIt(), {.staleness = milliseconds(1)});
   SplitBlockFilter before = OpenIt({.route = Route::kSegments});

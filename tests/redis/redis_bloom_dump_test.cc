@@ -144,7 +144,7 @@ TEST(RedisBloomDumpTest, ABloomFilterThatGrowsHasTheKeysFromBefore) {
   EXPECT_LT(read.num_links(), filter.num_links());
 }
 
-TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAnew) {
+TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAgain) {
   const Chunks first = GoldenChunks<RedisBloomFilter>("bf_growing");
   // Filters with other links, and with fewer keys in the same links.
   RedisBloomFilter emptied = RedisBloomFilter::FromChunks(first);
@@ -211,7 +211,7 @@ TEST(RedisBloomDumpTest, OfAFilterWithoutKeys) {
   }
 }
 
-TEST(RedisBloomDumpTest, KeysThatAreNoFilter) {
+TEST(RedisBloomDumpTest, KeysThatAreNotAFilter) {
   const auto expect = [](const std::string& type, ErrorCode code, const std::string& words) {
     const FakeServer server([&](const Words& command) -> Answer {
       if (command[0] == "CLUSTER") return AnswerOfSingle(command);
@@ -243,7 +243,7 @@ void ExpectRefused(int at, const std::string& answer, ErrorCode code, const std:
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
-TEST(RedisBloomDumpTest, AnswersThatAreNoChunks) {
+TEST(RedisBloomDumpTest, AnswersThatAreNotChunks) {
   for (const int at : {0, 1, 2}) {
     const auto corrupt = [&](const std::string& answer, const std::string& words) {
       ExpectRefused(at, answer, ErrorCode::kCorrupt, words);
@@ -318,7 +318,7 @@ TEST(RedisBloomDumpTest, NothingIsReadOfAFilterThatSaysItIsTooLarge) {
               ErrorCode::kCorrupt, "its dump ends after 0 bytes");
 }
 
-TEST(RedisBloomDumpTest, ConnectionsThatBreakAreMadeAnew) {
+TEST(RedisBloomDumpTest, BrokenConnectionsAreMadeAgain) {
   const Chunks chunks = GoldenChunks<RedisBloomFilter>("bf_growing");
   int broken = 0;
   const FakeServer server(Module(kBloomType, [&](int n, const std::string& iterator) -> Answer {

@@ -23,7 +23,7 @@
 
 namespace tamis::redis::redis_bloom_servers_test {
 
-TEST(RedisBloomServersTest, KeysThatAreNoFilters) {
+TEST(RedisBloomServersTest, KeysThatAreNotFilters) {
   for (const Servers* const servers : {&Servers::Single(), &Servers::Cluster()}) {
     TAMIS_NEED(*servers);
     const ServerOptions options = servers->options();

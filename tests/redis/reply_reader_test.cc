@@ -58,7 +58,7 @@ TEST(RedisReplyReaderTest, PiecesOfAReplyAreKeptUntilItIsWhole) {
   EXPECT_EQ(replies, 2);
 }
 
-TEST(RedisReplyReaderTest, WhatIsNoReplyIsRefused) {
+TEST(RedisReplyReaderTest, InvalidRepliesAreRefused) {
   for (const char* bytes : {"hello\r\n", "\r\n", "$x\r\n", "$-2\r\n", "*-2\r\n", "*x\r\n", ":x\r\n",
                             "$99999999999999999999\r\n"}) {
     EXPECT_NE(ErrorOf(bytes), "") << bytes;
@@ -94,7 +94,7 @@ TEST(RedisReplyReaderTest, DeepNestsAreRefused) {
   EXPECT_NE(ErrorOf(bytes, {1000, 100'000}), "");
 }
 
-TEST(RedisReplyReaderTest, MessagesShowWhatCanBeShown) {
+TEST(RedisReplyReaderTest, MessagesShowPrintableText) {
   EXPECT_EQ(ShownText("a\r\nb\x01\xFF"), "a??b??");
   std::string shown(200, 'x');  // GCC 12 with a sanitizer warns about a sum of both
   shown += "...";

@@ -8,7 +8,7 @@
 
 namespace tamis::redis::slot_test {
 
-TEST(RedisSlotTest, CrcIsThatOfTheSpecification) {
+TEST(RedisSlotTest, CrcFollowsTheSpecification) {
   // Redis Cluster Specification, "Appendix A".
   EXPECT_EQ(Crc16("123456789"), 0x31C3);
   EXPECT_EQ(Crc16(""), 0);
@@ -34,7 +34,7 @@ TEST(RedisSlotTest, EverySlotHasItsSmallestTag) {
   }
 }
 
-TEST(RedisSlotTest, Sha1IsThatOfFips180) {
+TEST(RedisSlotTest, Sha1FollowsFips180) {
   EXPECT_EQ(Sha1Text("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
   EXPECT_EQ(Sha1Text(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   EXPECT_EQ(Sha1Text("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),

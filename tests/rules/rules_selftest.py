@@ -194,7 +194,7 @@ class SourceRules(unittest.TestCase):
             for rule in source_rules.RULES:
                 self.assertEqual(source_rules.main([rule, name]), 0, rule)
 
-    def test_find_what_is_planted(self):
+    def test_finds_planted_violations(self):
         self.assertEqual({rule for rule, _, _ in PLANTED}, set(source_rules.RULES))
         for rule, path, text in PLANTED:
             with self.subTest(rule=rule, path=path, text=text[:60]):
@@ -225,7 +225,7 @@ class SymbolRules(unittest.TestCase):
     def test_accept_clean_code(self):
         self.assertEqual(self.violations(CLEAN_CODE), [])
 
-    def test_find_what_is_planted(self):
+    def test_finds_planted_violations(self):
         for code in PLANTED_CODE:
             with self.subTest(code=code):
                 self.assertTrue(self.violations(code))
@@ -242,7 +242,7 @@ class CasesRunOnce(unittest.TestCase):
         self.assertEqual(self.problems(("*", 2, 1), ("*", 2, 0)), [])
         self.assertEqual(self.problems(("A.*", 2, 0), ("A.*", 2, 1), ("-A.*", 1, 0)), [])
 
-    def test_find_what_is_planted(self):
+    def test_finds_planted_violations(self):
         self.assertEqual(len(self.problems()), 3)  # no case is run
         self.assertEqual(len(self.problems(("*", 2, 0))), 1)  # one shard of two
         self.assertEqual(len(self.problems(("*", 2, 0), ("*", 2, 0), ("*", 2, 1))), 1)

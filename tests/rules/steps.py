@@ -108,7 +108,7 @@ class StepsTest(unittest.TestCase):
     def test_outputs(self):
         self.check(outputs(), 5, lambda output: missing_of_output(*output))
 
-    def test_what_does_not_exist_lacks_every_step(self):
+    def test_unknown_names_lack_every_step(self):
         self.assertEqual(len(list(missing_of_kind("sieve", 99))), 5)
         self.assertEqual(len(list(missing_of_format("sieve:text"))), 4)
         self.assertEqual(len(list(missing_of_command("sieve"))), 2)

@@ -64,7 +64,7 @@ TEST_P(FormatHashKernelTest, SparkEqualsPortable) {
 }
 
 // The tests of each format compare these hashes with the other library.
-TEST_P(FormatHashKernelTest, AreThoseOfBytes) {
+TEST_P(FormatHashKernelTest, EqualTheHashesOfBytes) {
   constexpr int32_t kSeed = -559038737;
   const std::vector<uint64_t> keys = RandomValues(1000, /*seed=*/2);
   std::vector<Hash128> redis(keys.size()), guava(keys.size()), spark(keys.size());

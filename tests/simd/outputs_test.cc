@@ -65,7 +65,7 @@ void ExpectIndices(size_t (*kernel)(const uint64_t*, size_t, uint64_t, Index*),
   }
 }
 
-TEST_P(OutputKernelTest, Indices32AreThoseOfTheOnes) {
+TEST_P(OutputKernelTest, Indices32ListTheOnes) {
   for (const size_t n : TestSizes()) {
     for (const std::vector<uint64_t>& bitmap : Bitmaps(n)) {
       for (const uint64_t first : {uint64_t{0}, uint64_t{12345}, (uint64_t{1} << 32) - n}) {
@@ -75,7 +75,7 @@ TEST_P(OutputKernelTest, Indices32AreThoseOfTheOnes) {
   }
 }
 
-TEST_P(OutputKernelTest, Indices64AreThoseOfTheOnesAlsoAcross32Bits) {
+TEST_P(OutputKernelTest, Indices64ListTheOnesAlsoAcross32Bits) {
   for (const size_t n : TestSizes()) {
     for (const std::vector<uint64_t>& bitmap : Bitmaps(n)) {
       for (const uint64_t first : {uint64_t{0}, (uint64_t{1} << 32) - n / 2, uint64_t{1} << 32,

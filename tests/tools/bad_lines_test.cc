@@ -162,7 +162,7 @@ TEST_F(BadLinesTest, QueriesFailAtTheirEnd) {
 }
 
 // Left-over bytes show that the input is not raw integers, or was cut short.
-TEST_F(BadLinesTest, RawIntegersLeaveNothingOver) {
+TEST_F(BadLinesTest, LeftOverBytesOfRawIntegersAreBad) {
   Write("raw", std::string(8 * 100 + 3, 'x'));
   EXPECT_EQ(Sh("tamis build -o f --u64 raw").status, 2);
   EXPECT_FALSE(Exists("f"));

@@ -29,7 +29,7 @@ class BankTest : public CommandTest {
   }
 };
 
-TEST_F(BankTest, PairsAreThoseOfTheFiltersOneByOne) {
+TEST_F(BankTest, PairsEqualTheFiltersOneByOne) {
   EXPECT_TRUE(Sh("tamis bank build -o b f").ErrHas("b: added 12, now 12 members in 1 group"));
   Write("keys", Numbers(2'900, 3'000));
   std::string one_by_one;
@@ -103,7 +103,7 @@ TEST_F(BankTest, FiltersAreAddedAndRemoved) {
   EXPECT_TRUE(Ok("tamis bank info --members b").out.find("1 of 512 filters") != std::string::npos);
 }
 
-TEST_F(BankTest, NamesAreThoseOfFilesOrTheirPaths) {
+TEST_F(BankTest, NamesAreFilesOrTheirPaths) {
   Ok("mkdir g && cp f/2.tamis g/1.tamis");
   const CommandResult twice = Sh("tamis bank build -o b f/1.tamis g/1.tamis");
   EXPECT_EQ(twice.status, 2);
@@ -134,7 +134,7 @@ TEST_F(BankTest, MembersThatCannotHaveTheKeysAreNamed) {
   EXPECT_FALSE(Sh("tamis bank query b --any-type --count 1").ErrHas("warning"));
 }
 
-TEST_F(BankTest, WhatDoesNotFitIsRefusedAndTheBankStays) {
+TEST_F(BankTest, MismatchedFiltersAreRefusedAndTheBankStays) {
   Ok("tamis bank build -q -o b f");
   const std::string before = Read("b");
   Ok("tamis build -q -o cuckoo.tamis -t cuckoo16 1; tamis build -q --seed 5 -o seed.tamis 1");

@@ -219,7 +219,7 @@ TEST_F(BuildTest, KeepsTheOldFileWhenItFails) {
   EXPECT_EQ(Read("keys"), "x\n");
 }
 
-TEST_F(BuildTest, AbsurdSizesAreToldWithTheBetterKind) {
+TEST_F(BuildTest, AbsurdSizesAreReportedWithABetterKind) {
   Write("keys", Numbers(1, 1000));
   const CommandResult absurd = Sh("tamis build -o f.tamis --kind cuckoo8 --fpr 0.1% keys");
   EXPECT_EQ(absurd.status, 0);

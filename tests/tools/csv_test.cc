@@ -83,7 +83,7 @@ TEST(CsvTest, ErrorsWithinALineAreOfThatLine) {
 }
 
 // In each text, the quote on the given line has swallowed the rest.
-TEST(CsvTest, QuotesAstray) {
+TEST(CsvTest, StrayQuotes) {
   struct Case {
     const char* text;
     size_t quote_line;

@@ -113,7 +113,7 @@ TEST_F(DedupExactTest, InputThatCannotBeReadTwice_IsRefused) {
   EXPECT_FALSE(Exists("f"));
 }
 
-TEST_F(DedupExactTest, FilesThatChangeMeanwhile_AreAnError) {
+TEST_F(DedupExactTest, FilesThatChangeDuringTheRun_AreAnError) {
   Write("lines", Numbers(1, 3'000'000));
   // Standard output is full, and nobody reads it, when the file changes, so the second pass is
   // running.

@@ -64,7 +64,7 @@ TEST_F(DedupFilterTest, KeysOfAnotherFormAreRefused) {
   EXPECT_EQ(Sh("tamis dedup -q --filter t --integers --any-type second").status, 0);
 }
 
-TEST_F(DedupFilterTest, FilesThatAreNoFiltersAreRefused) {
+TEST_F(DedupFilterTest, FilesThatAreNotFiltersAreRefused) {
   Ok("tamis dedup -q --filter f first > out; cp f damaged; cp f short; truncate -s 1000 short\n"
      "printf x | dd of=damaged bs=1 seek=5000 conv=notrunc status=none; cp first text");
   for (const char* file : {"damaged", "short", "text"}) {
@@ -144,7 +144,7 @@ TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
 }
 
 // It ends while it waits for a pipe to be opened, and while nobody reads its output.
-TEST_F(DedupFilterTest, ASignalEndsWhatWaits) {
+TEST_F(DedupFilterTest, ASignalEndsAWaitingCommand) {
   Ok("mkfifo pipe out; tamis dedup -q --filter f first > out0; cp f before");
   EXPECT_EQ(Sh("exec_tamis dedup -q --filter f pipe & pid=$!; sleep 0.3; kill -TERM $pid\n"
                "wait $pid")

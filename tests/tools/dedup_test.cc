@@ -97,7 +97,7 @@ TEST_F(DedupTest, EmptyLinesAreLeftOutIfAsked) {
   EXPECT_TRUE(result.ErrHas("2 empty lines skipped")) << result.err;
 }
 
-TEST_F(DedupTest, InputThatIsNoTextIsRefused) {
+TEST_F(DedupTest, InputThatIsNotTextIsRefused) {
   for (const char* bytes : {"PAR1\\0\\0", "\\377\\376a\\0", "a\\nb\\0c\\n"}) {
     const CommandResult result =
         Sh("printf '" + std::string(bytes) + "' > in; tamis dedup --filter f in");
@@ -133,7 +133,7 @@ TEST_F(DedupTest, AWindowForgets) {
   EXPECT_TRUE(Ok("tamis dedup --window 1000 rounds").out == Numbers(7, 1000));
 }
 
-TEST_F(DedupTest, SaysWhatItDid) {
+TEST_F(DedupTest, ReportsWhatItDid) {
   Write("lines", Numbers(1, 5000) + Numbers(4001, 2000));
   EXPECT_EQ(Ok("tamis dedup --capacity 100k lines").err,
             "tamis: 7,000 lines: 6,000 written, 1,000 left out, of which fewer than 0.01 are "
@@ -149,7 +149,7 @@ TEST_F(DedupTest, SaysWhatItDid) {
 }
 
 // At these rates many lines are lost, so chance hardly matters.
-TEST_F(DedupTest, LosesAsManyLinesAsItSays) {
+TEST_F(DedupTest, LosesAsManyLinesAsExpected) {
   constexpr uint64_t kDifferent = 400'000;
   Write("lines", Numbers(1, kDifferent) + Numbers(1, kDifferent));
   for (const char* options : {"-p 0.1 --capacity 400k", "-p 0.01 --capacity 300k",
@@ -180,7 +180,7 @@ TEST_F(DedupTest, WarnsOfAFilterThatIsTooFull) {
 }
 
 // The filter did not exist when the command began, so nobody had locked it.
-TEST_F(DedupTest, AFilterThatCameMeanwhileIsNotReplaced) {
+TEST_F(DedupTest, AFilterThatAppearedDuringTheRunIsNotReplaced) {
   Write("lines", Numbers(1, 10));
   const CommandResult result = Sh(
       "mkfifo in; (exec 3> in; echo 1 >&3; tamis dedup -q --filter f lines > first; exec 3>&-) &\n"

@@ -115,7 +115,7 @@ TEST_F(EraseTest, OfTwoAtOnceTheSecondIsRefused) {
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 10'000);
 }
 
-TEST_F(EraseTest, AFileThatIsReplacedMeanwhileIsLeftAlone) {
+TEST_F(EraseTest, AFileThatIsReplacedDuringTheRunIsLeftAlone) {
   Ok("tamis build -q -t cuckoo16 -o f.tamis all");
   const CommandResult result =
       Sh("mkfifo pipe; exec_tamis erase -q f.tamis pipe & exec 3> pipe\n"

@@ -23,7 +23,7 @@ class FileCommandsTest : public CommandTest {
   }
 };
 
-TEST_F(FileCommandsTest, InfoTellsWhatBuildMade) {
+TEST_F(FileCommandsTest, InfoDescribesBuiltFilters) {
   const nlohmann::json json = Ok("tamis info f.tamis --json").Json();
   EXPECT_EQ(json["kind"], "split-block");
   EXPECT_EQ(json["version"], 2);

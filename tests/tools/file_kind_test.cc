@@ -62,7 +62,7 @@ constexpr std::string_view kTexts[] = {
 
 class FileKindTest : public CommandTest {};
 
-TEST_F(FileKindTest, WhatIsNoTextIsRefusedWithItsCure) {
+TEST_F(FileKindTest, FilesThatAreNotTextAreRefusedWithTheCure) {
   Write("f", "precious");
   for (const Case& c : kCases) {
     Write("keys", c.bytes);

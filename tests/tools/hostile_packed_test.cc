@@ -62,7 +62,7 @@ class HostilePackedTest : public CommandTest {
   }
 };
 
-TEST_F(HostilePackedTest, DataThatAreCutShort) {
+TEST_F(HostilePackedTest, TruncatedData) {
   const std::string keys = Numbers(1, 50000);
   const std::string gzip = Gzip(keys), zstd = Zstd(keys);
   for (const std::string& packed : {gzip, zstd}) {
@@ -76,7 +76,7 @@ TEST_F(HostilePackedTest, DataThatAreCutShort) {
   ExpectFailure("\x1F\x8B", 3, "end too early");
 }
 
-TEST_F(HostilePackedTest, DataThatAreDamaged) {
+TEST_F(HostilePackedTest, DamagedData) {
   const std::string keys = Numbers(1, 50000);
   std::string gzip = Gzip(keys);
   gzip[gzip.size() / 2] ^= 1;

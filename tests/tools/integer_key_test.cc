@@ -30,7 +30,7 @@ TEST(IntegerKeyTest, DigitsAndAMinusSign) {
   }
 }
 
-TEST(IntegerKeyTest, WhatIsTheMatter) {
+TEST(IntegerKeyTest, ProblemsOfBadIntegers) {
   struct Case {
     const char* text;
     const char* problem;
@@ -87,7 +87,7 @@ TEST_F(TrimTest, BlanksAreNotOfTheKey) {
   EXPECT_EQ(Ok("printf 'a b\\n a b \\n' | tamis query f").out, " a b \n");
 }
 
-TEST_F(TrimTest, FieldsToo) {
+TEST_F(TrimTest, AlsoTrimsFields) {
   Write("keys.csv", "x, 1 ,y\nx,\" 2 \",y\nx,\"a \"\"b\"\" \",y\nx,  ,y\n");
   const CommandResult build = Sh("tamis build -o f --csv --column 2 --trim --fpr 1e-6 keys.csv");
   EXPECT_EQ(build.status, 0) << build.err;
@@ -105,7 +105,7 @@ TEST_F(TrimTest, FieldsToo) {
   EXPECT_EQ(Ok("echo b | tamis query f").out, "b\n");
 }
 
-TEST_F(TrimTest, TheHelpSaysWhatAnIntegerIs) {
+TEST_F(TrimTest, TheHelpDefinesAnInteger) {
   for (const char* command : {"build", "query", "erase"}) {
     const std::string help = Ok(std::string("tamis ") + command + " --help").out;
     for (const char* word :

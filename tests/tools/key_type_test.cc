@@ -18,7 +18,7 @@ class KeyTypeTest : public CommandTest {
   }
 };
 
-TEST_F(KeyTypeTest, TheOtherIsRefusedUnlessToldSo) {
+TEST_F(KeyTypeTest, TheOtherTypeIsRefusedByDefault) {
   const CommandResult text = Sh("tamis query integers.tamis keys");
   EXPECT_EQ(text.status, 2);
   EXPECT_EQ(text.out, "");
@@ -48,7 +48,7 @@ TEST_F(KeyTypeTest, AFilterOfNoKeysOrOfBothAnswersBoth) {
 }
 
 // Files of version 1 do not record the key type.
-TEST_F(KeyTypeTest, AFileThatDoesNotSayIsDoubtedWhereNothingIsFound) {
+TEST_F(KeyTypeTest, AFileWithoutAKeyTypeGivesAWarningIfNothingIsFound) {
   Ok("cp '" TAMIS_GOLDEN_DIR "/cuckoo16_v1_full.tamis' old");
   const std::string doubt = "old does not record whether its keys are text or integers";
   const CommandResult text = Sh("tamis query -c old keys");
@@ -158,7 +158,7 @@ TEST_F(SecretCommandTest, IsNotOverwritten) {
 }
 
 // This includes scalable filters, whose layers only a reader with the secret can open.
-TEST_F(SecretCommandTest, InfoDescribesWhatItCannotOpen) {
+TEST_F(SecretCommandTest, InfoDescribesFiltersThatItCannotOpen) {
   Ok("tamis build -q -o f.tamis --kind scalable --hash siphash13 --secret secret keys");
   const nlohmann::json json = Ok("tamis info --json f.tamis").Json();
   EXPECT_EQ(json["inserted"], 1000);
@@ -182,7 +182,7 @@ TEST_F(SecretCommandTest, IsRandomWhereTheFileHasIt) {
   ExpectRefused("tamis merge -o m.tamis a.tamis b.tamis", "the secrets of hashes differ");
 }
 
-TEST_F(SecretCommandTest, IsNotTakenForWhatItIsNot) {
+TEST_F(SecretCommandTest, OnlyAcceptsASecret) {
   const std::string build = "tamis build -o f.tamis --hash ";
   ExpectRefused(build + "siphash13 keys", "needs a secret: give --secret FILE");
   ExpectRefused(build + "siphash13 --secret secret --seed 1 keys", "leave out --seed");

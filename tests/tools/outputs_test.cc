@@ -56,7 +56,7 @@ TEST_F(OutputsTest, MustNotBeInputs) {
 }
 
 // The report would go into the file that was just saved, or into the file that it replaced.
-TEST_F(OutputsTest, ReportsDoNotGoIntoWhatIsSaved) {
+TEST_F(OutputsTest, ReportsDoNotGoIntoSavedFiles) {
   Ok("tamis build -q -t cuckoo8 -o c.tamis keys; cp c.tamis erased; cp f.tamis g.tamis; ln -s "
      "g.tamis link");
   const std::string before = Read("g.tamis"), erased = Read("erased");
@@ -79,7 +79,7 @@ TEST_F(OutputsTest, ReportsDoNotGoIntoWhatIsSaved) {
 }
 
 // The bitmap is larger than the buffer, and the stream ends in the middle of a key.
-TEST_F(OutputsTest, APartOfABitmapIsNotLeft) {
+TEST_F(OutputsTest, AnIncompleteBitmapIsRemoved) {
   const std::string query =
       "head -c 100000003 /dev/zero | tamis query f.tamis --u64 --any-type --strict --bitmap ";
   const CommandResult fails = Sh(query + "bits");
@@ -93,7 +93,7 @@ TEST_F(OutputsTest, APartOfABitmapIsNotLeft) {
   Ok("test -c /dev/null");
 }
 
-TEST_F(OutputsTest, AWriteOfNothingIsAnError) {
+TEST_F(OutputsTest, AWriteOfZeroBytesIsAnError) {
   SystemFaults faults;
   int calls = 0;
   faults.write = [&]() -> std::optional<ssize_t> {

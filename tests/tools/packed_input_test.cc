@@ -26,7 +26,7 @@ class PackedInputTest : public CommandTest {
   }
 };
 
-TEST_F(PackedInputTest, IsReadAsWhatWasPacked) {
+TEST_F(PackedInputTest, IsReadAsTheUnpackedText) {
   for (const char* input : {"keys.gz", "keys.zst", "- < keys.gz", "- < keys.zst"}) {
     const std::string name(input);
     Ok("tamis build -q -o f " + name + " && cmp f plain.tamis");
@@ -97,7 +97,7 @@ TEST_F(PackedInputTest, AsItIsIfThatIsMeant) {
   EXPECT_EQ(Ok("tamis query f --as-is looks.txt").out, Read("looks.txt"));
 }
 
-TEST_F(PackedInputTest, TheVersionSaysWhatIsUnpacked) {
+TEST_F(PackedInputTest, TheVersionNamesTheUnpackers) {
   const std::string version = Ok("tamis --version").out;
   EXPECT_NE(version.find("unpacks gzip: with " + GzipLibrary() + "\n"), std::string::npos);
   EXPECT_NE(version.find("unpacks zstd: with " + ZstdLibrary() + "\n"), std::string::npos);

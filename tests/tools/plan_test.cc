@@ -62,7 +62,7 @@ TEST_F(PlanTest, OfASetThatNeverChanges) {
   EXPECT_EQ(Plan("--n 1e8 --fpr 0.4% --memory 16G")["static"], false);
 }
 
-TEST_F(PlanTest, JsonHasWhatTheLibrarySays) {
+TEST_F(PlanTest, JsonEqualsTheLibrarysPlan) {
   const nlohmann::json json = Plan("--n 5e9 --fpr 0.01 --memory 16G");
   EXPECT_EQ(json["n"], 5'000'000'000);
   EXPECT_EQ(json["max_bytes"], uint64_t{16} << 30);
@@ -88,7 +88,7 @@ TEST_F(PlanTest, JsonHasWhatTheLibrarySays) {
   EXPECT_EQ(Named(json["exact"], "sorted array")["bytes"], 40'000'000'000);
 }
 
-TEST_F(PlanTest, SaysWhatParquetsBitsNeed) {
+TEST_F(PlanTest, NamesTheRequirementsOfParquetsBits) {
   EXPECT_NE(Ok("tamis plan --n 1e6 --parquet --memory 1G").out.find("XXH64 and seed 0"),
             std::string::npos);
   EXPECT_EQ(Ok("tamis plan --n 1e6 --memory 1G").out.find("XXH64"), std::string::npos);
@@ -125,7 +125,7 @@ TEST_F(PlanTest, ExactTablesHaveTheBytesOfTheKeys) {
   EXPECT_EQ(Sh("tamis plan --n 10 --key-bytes 9 --digits 3").status, 2);
 }
 
-TEST_F(PlanTest, NeedsAreTold) {
+TEST_F(PlanTest, NeedsAreReported) {
   for (const AbilityInfo& info : kAbilities) {
     const nlohmann::json json = Plan("--n 1e6 --memory 16G --" + std::string(info.name));
     EXPECT_EQ(json["needs"], nlohmann::json::array({info.name}));
@@ -179,7 +179,7 @@ TEST_F(PlanTest, LinesFitTheScreen) {
   }
 }
 
-TEST_F(PlanTest, WhatIsImpossibleIsSaid) {
+TEST_F(PlanTest, ImpossiblePlansAreReported) {
   const nlohmann::json json = Plan("--n 1e13");
   const nlohmann::json filter = Named(json["filters"], "split-block");
   EXPECT_FALSE(filter.contains("bytes"));

@@ -14,7 +14,7 @@ namespace tamis::tools::report_commands_test {
 class BackendsTest : public CommandTest {};
 class DemoTest : public CommandTest {};
 
-TEST_F(BackendsTest, ListsThoseOfTheLibrary) {
+TEST_F(BackendsTest, ListsTheBackendsOfTheLibrary) {
   const nlohmann::json json = Ok("tamis backends --json").Json();
   ASSERT_EQ(json["backends"].size(), Backends().size());
   for (size_t i = 0; i < Backends().size(); ++i) {
@@ -94,7 +94,7 @@ TEST_F(DemoTest, SavesAFilterOfTheNumbers) {
   EXPECT_NEAR(static_cast<double>(wrong), 500, 150);
 }
 
-TEST_F(DemoTest, RefusesWhatMakesNoSense) {
+TEST_F(DemoTest, RefusesInvalidOptions) {
   EXPECT_EQ(Sh("tamis demo phones --numbers 0").status, 2);
   EXPECT_EQ(Sh("tamis demo phones --numbers 9e10").status, 2);
   EXPECT_EQ(Sh("tamis demo phones --numbers 1000 --queries 1").status, 2);

@@ -60,7 +60,7 @@ TEST_F(ScalableTest, ErasesWithLayersThatDo) {
   EXPECT_EQ(Ok("tamis query f.tamis --count rest").out, "15000/15000\n");
 }
 
-TEST_F(ScalableTest, WhatIsNotDefinedIsRefused) {
+TEST_F(ScalableTest, UndefinedOperationsAreRefused) {
   Ok("tamis build -q -t scalable -o f.tamis all");
   const auto refused = [&](const std::string& script, const std::string& text) {
     const CommandResult result = Sh(script);

@@ -124,7 +124,7 @@ TEST_F(SignalsTest, TheOutputIsSaved) {
   Ok("tamis verify f demo.tamis");
 }
 
-TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
+TEST_F(SignalsTest, EndTheProcessIfNobodyReadsItsMessages) {
   // `exec` returns when the command has opened the pipe. The command then waits for more input.
   const std::string interrupt = "exec 4> pipe; exec 3<&$kept; kill -TERM $pid; wait $pid";
   Ok("mkfifo pipe err");
@@ -145,7 +145,7 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsWhatItSays) {
 
 // The terminal has room for a part of the message. A process that wrote the whole message would
 // block until someone reads.
-TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
+TEST_F(SignalsTest, EndTheProcessIfNobodyReadsItsTerminal) {
   std::vector<int> opened;
   const auto filled_with = [&](size_t most) {
     opened.push_back(posix_openpt(O_RDWR | O_NOCTTY));
@@ -182,7 +182,7 @@ TEST_F(SignalsTest, EndTheProcessWhoeverReadsItsTerminal) {
 }
 
 // The whole message must fit into a pipe; otherwise the handler would block until someone reads.
-TEST_F(SignalsTest, WhatTheySayIsShort) {
+TEST_F(SignalsTest, TheirMessageIsShort) {
   Ok("mkfifo pipe err");
   const std::string name(200, '\1');  // each byte is shown as four characters
   std::string folder;

@@ -89,7 +89,7 @@ TEST_F(StatusTest, FailuresAreOneLineAndAStatus) {
   }
 }
 
-TEST(ExitCodeTest, ASaveThatHappenedIsNoFailure) {
+TEST(ExitCodeTest, ASuccessfulSaveIsNotAFailure) {
   EXPECT_EQ(ExitCodeFor(ErrorCode::kNotDurable), 4);
   EXPECT_EQ(ExitCodeFor(ErrorCode::kBusy), 3);
 }
@@ -105,7 +105,7 @@ TEST_F(StatusTest, AFullDeviceIsAnError) {
   }
 }
 
-TEST_F(StatusTest, AReportThatFailsLeavesWhatWasSaved) {
+TEST_F(StatusTest, AReportThatFailsLeavesSavedFiles) {
   if (Sh("test -c /dev/full").status != 0) GTEST_SKIP() << "no /dev/full";
   Ok("tamis build -q --for-bank -n 20000 -o a.tamis keys; tamis bank build -q -o a.bank a.tamis");
   for (const char* command :

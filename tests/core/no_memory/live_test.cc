@@ -47,7 +47,7 @@ const std::vector<uint64_t> kKeys = RandomKeys(1000, /*seed=*/1);
 
 // The task of a thread that cannot be started reported this through its future, which itself takes
 // memory.
-TEST(LiveWithoutMemoryTest, ARebuildThatCannotBeStartedIsNone) {
+TEST(LiveWithoutMemoryTest, ARebuildThatCannotBeStartedLeavesNoRebuild) {
   using Filter = SplitBlockBloomFilter;
   for (const bool later : {false, true}) {
     Live<Filter> live;

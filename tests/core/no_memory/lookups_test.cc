@@ -64,7 +64,7 @@ class LookupsWithoutMemoryTest : public testing::Test {
   std::vector<uint64_t> rows_;  // the rows of present keys
 };
 
-TEST_F(LookupsWithoutMemoryTest, BitsAndCountsAreThoseOfDirectLookups) {
+TEST_F(LookupsWithoutMemoryTest, BitsAndCountsEqualDirectLookups) {
   std::vector<uint64_t> want(BitmapWords(kKeys)), bits(want.size());
   filter_.Contains(keys_, Bitmap(want));
   for (const bool later : {false, true}) {
@@ -81,7 +81,7 @@ TEST_F(LookupsWithoutMemoryTest, BitsAndCountsAreThoseOfDirectLookups) {
   }
 }
 
-TEST_F(LookupsWithoutMemoryTest, IndicesAreThoseOfDirectLookupsOrRefused) {
+TEST_F(LookupsWithoutMemoryTest, IndicesEqualDirectLookupsOrAreRefused) {
   std::vector<uint64_t> rows(kKeys);
   const auto select = [&](const Engine& engine) {
     std::fill(rows.begin(), rows.end(), kJunk);
@@ -97,7 +97,7 @@ TEST_F(LookupsWithoutMemoryTest, IndicesAreThoseOfDirectLookupsOrRefused) {
 }
 
 // The memory that engine.h documents for one thread.
-TEST_F(LookupsWithoutMemoryTest, OrderedOnesTakeWhatIsDocumented) {
+TEST_F(LookupsWithoutMemoryTest, OrderedLookupsTakeTheDocumentedMemory) {
   const auto bytes_of = [&](bool ordered) {
     const Engine engine({.pin = CallRoute{.threads = 1, .partitioned = ordered}});
     allocated_bytes = 0;

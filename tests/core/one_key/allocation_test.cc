@@ -81,7 +81,7 @@ void UseAView(std::span<std::byte> blocks, const Backend* backend) {
   EXPECT_GT(sum, static_cast<double>(20 * n));
 }
 
-TEST(ViewAllocationsTest, ThereAreNone) {
+TEST(ViewAllocationsTest, ViewsAndRefusedKeysAllocateNothing) {
   // Larger than the first-level caches, and at an odd place.
   const GuardedArray<uint32_t> words(8 * 50'000, /*slack=*/3);
   const std::span<std::byte> blocks = std::as_writable_bytes(words.span());

@@ -110,7 +110,7 @@ TEST_P(OneKeyTest, EqualsBulk) {
   }
 }
 
-TEST_P(OneKeyTest, PointersToFunctionsAreToThoseOfTheUnit) {
+TEST_P(OneKeyTest, PointersToFunctionsAreToTheUnitsOwn) {
   SplitBlockBloomFilter filter({.bytes = 3200});
   const SplitBlockView view = filter.mutable_view();
   for (const uint64_t key : keys_) (view.*unit().insert_hash)(unit().hash(key, {}));

@@ -179,7 +179,7 @@ def excluded(path, name, value):
     return [bool(row[1]) for row in rows]
 
 
-def test_duckdb_probes_what_is_there(tmp_path, add_filters):
+def test_duckdb_probes_existing_filters(tmp_path, add_filters):
     old, new = tmp_path / "old.parquet", tmp_path / "new.parquet"
     names = ["int64", "int32", "string", "float", "double"]
     parquet.write_table(TABLE, old, row_group_size=GROUP)
@@ -264,7 +264,7 @@ def test_the_reason_is_given(tmp_path, tamis_command, add_filters):
         assert "uint8: none for 3 row groups" in done.stderr
 
 
-def test_what_cannot_be_done(tmp_path, add_filters):
+def test_impossible_additions(tmp_path, add_filters):
     path, new = tmp_path / "old.parquet", tmp_path / "new.parquet"
     table = pyarrow.table({"truth": [True, False], "id": [1, 2]})
     parquet.write_table(table, path)

@@ -92,7 +92,7 @@ def test_keys_of_another_type(tmp_path, file):
         assert answer["summary"]["hits"] == answer["keys"] == len(table[name].drop_null().unique())
 
 
-def test_without_arrow_it_is_said_how_to_get_it(file):
+def test_without_arrow_the_error_says_how_to_install_it(file):
     done = subprocess.run([os.environ["TAMIS_COMMAND"], "parquet", "prune", "--column", "int64", "--keys",
                            file, "--parquet", "--key-column", "int64", file], check=False,
                           capture_output=True, text=True)
