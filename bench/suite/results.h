@@ -27,7 +27,7 @@ struct Row {
   double fpr = 0;           // measured
   std::optional<double> expected_fpr = std::nullopt;
   std::vector<double> ns_per_key = {};
-  // Of the limit of random lines in the same repetition, with the same threads and pages.
+  // Share of the limit of random lines in the same repetition, with the same threads and pages.
   std::vector<double> share_of_limit = {};
   // Means of ChainedMultiplicationsPerNs before and after a sample. Not for GPUs.
   std::vector<double> clock = {};

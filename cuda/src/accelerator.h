@@ -46,7 +46,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   void FreeRetired() noexcept;
   // Moves all mirrors of a filter to the end of `to`. The list must be locked.
   void TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept;
-  // Returns the mirror of the filter, and makes it if there is none.
+  // Returns the mirror of the filter, and makes it if it does not exist.
   const DeviceFilter& MirrorOf(const Filter& filter);
   // Copies a filter to the device. If there is too little memory, drops the least recently used
   // mirrors.

@@ -88,7 +88,7 @@ std::string FormatOf(const Header& header, const fs::path& path) {
   const auto known = [&](const ForeignFormat& format) { return name == format.name; };
   if (std::ranges::none_of(ForeignFormats(), known)) {
     detail::ThrowFormatError(path, ErrorCode::kUnsupported, "format", kFormatAt,
-                             "is none that this version of tamis knows");
+                             "is not one that this version of tamis knows");
   }
   return name;
 }

@@ -172,7 +172,7 @@ std::optional<ThriftField> ThriftStruct::Next() {
   }
   if (id > 0 && id < 64) {
     const uint64_t bit = uint64_t{1} << id;
-    if ((seen_ & bit) != 0) walker_.Fail(begin, detail::StrCat("field ", id, " once more"));
+    if ((seen_ & bit) != 0) walker_.Fail(begin, detail::StrCat("field ", id, " appears again"));
     seen_ |= bit;
   }
   field_ = {static_cast<int16_t>(id), static_cast<ThriftType>(type), begin, walker_.at_};

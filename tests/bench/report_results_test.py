@@ -78,7 +78,7 @@ class Check(Command):
                 ("with changes that nobody else has", context(commit="0123456789ab-dirty")),
                 ("is no commit", context(commit="main")),
                 ("do not optimize", context(flags="Debug -g")),
-                ("is none of backends", context(default_backend="SSE4")),
+                ("is not one of backends", context(default_backend="SSE4")),
                 ("random_lines are counted in keys", lambda d: d["limits"][0].update(unit="keys")),
                 ("no limit of random_lines", lambda d: d["limits"].pop(0)),
                 ("are not in order", times(q1=2.01)),

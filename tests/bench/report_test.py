@@ -80,7 +80,7 @@ class BadInput(Command):
 
     def test_unknown_size_class(self):
         err = self.refused(self.file("a.json", results([row(), row(size="L3", filter_bytes=1)])))
-        self.assertIn("a.json: at /rows/1: 'L3' is none of size_classes", err)
+        self.assertIn("a.json: at /rows/1: 'L3' is not one of size_classes", err)
 
     def contradiction(self, **wrong):
         data = results([row(), row("build")])
@@ -130,7 +130,7 @@ class BadInput(Command):
         data["latencies"] = [latency("contains", 2500.0, 1000.0)]
         self.assertIn("the calls alone are not", self.refused(self.file("a.json", data)))
         data["latencies"] = [latency(size_class="L3")]
-        self.assertIn("at /latencies/0: 'L3' is none of size_classes",
+        self.assertIn("at /latencies/0: 'L3' is not one of size_classes",
                       self.refused(self.file("a.json", data)))
 
     def test_no_rows(self):

@@ -1,6 +1,6 @@
-// Both interfaces give the same bits: for every kind of filter, layout of keys and output, on the
-// calling thread and on an engine, with nulls and offsets, on both sides of the limits of the runs
-// in which keys are converted.
+// Both interfaces give the same bits, for every kind of filter, layout of keys and output. The
+// calls run on the calling thread and on an engine, with nulls and offsets. The numbers of keys are
+// on both sides of the limits of the runs in which keys are converted.
 #include <gtest/gtest.h>
 
 #include <algorithm>

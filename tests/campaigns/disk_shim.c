@@ -91,7 +91,7 @@ static int Opened(int fd, const char* path, int flags) {
     REAL(name);                                                              \
     va_list rest;                                                            \
     va_start(rest, flags);                                                   \
-    const mode_t mode = va_arg(rest, mode_t); /* junk where there is none */ \
+    const mode_t mode = va_arg(rest, mode_t); /* junk if there is no mode */ \
     va_end(rest);                                                            \
     return Opened(real arguments, path, flags);                              \
   }

@@ -97,7 +97,7 @@ template <typename F>
 std::string CheckServing(Subject<F>& s, uint64_t generation) {
   const Snapshot<F> snapshot = s.live->Read();
   if (snapshot.generation() != generation) {
-    return "generation " + std::to_string(snapshot.generation()) + " serves, in place of " +
+    return "generation " + std::to_string(snapshot.generation()) + " serves, instead of " +
            std::to_string(generation);
   }
   if (!snapshot) return "";

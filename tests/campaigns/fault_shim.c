@@ -267,7 +267,7 @@ void free(void* p) {
     REAL(name);                                                              \
     va_list rest;                                                            \
     va_start(rest, flags);                                                   \
-    const mode_t mode = va_arg(rest, mode_t); /* junk where there is none */ \
+    const mode_t mode = va_arg(rest, mode_t); /* junk if there is no mode */ \
     va_end(rest);                                                            \
     if ((flags & O_TMPFILE) == O_TMPFILE && atomic_load(&refuse_unnamed)) {  \
       errno = EOPNOTSUPP;                                                    \

@@ -8,8 +8,9 @@ FOLDER contains the built targets of tests/fuzz. A TARGET is the name of one of 
 reading its first inputs. These are golden files, tests/fuzz/seeds, and the inputs that earlier runs have
 found, in tests/fuzz/corpora. A target in PARTS starts from one part of its corpus if --seconds is less
 than 60, and neither --keep nor --record is given. The checksum of the program chooses the part, so all
-parts are used over many commits. --corpus is a folder for inputs that reach new code; the next run
-continues from it. --keep writes the fewest of these inputs that reach all this code to tests/fuzz/corpora,
+parts are used over many commits.
+
+--corpus is a folder for inputs that reach new code; the next run continues from it. --keep writes the fewest of these inputs that reach all this code to tests/fuzz/corpora,
 for later runs. An input that crashes a target, or takes ten seconds or 2 GiB, is written to --findings and
 ends the run of this target. Ctrl-C, SIGTERM and SIGHUP end all targets with status 130. Results so far
 count, and new inputs stay in --corpus.
@@ -370,7 +371,7 @@ def self_test(options, root):
                          ("overrun", "the library is given more bytes than there are"),
                          ("overflow", "an integer overflows"), ("leak", "memory is not freed"),
                          ("slow", "an input takes long, after one that is slow"),
-                         ("hang", "an input waits for ever"),
+                         ("hang", "an input waits forever"),
                          ("memory", "an input takes memory")):
         folder = root / (defect or "none")
         run = Run(options.targets, "seeded", folder / "corpus", folder / "findings", folder,

@@ -211,7 +211,7 @@ TYPED_TEST(FuseOnDevice, HeadersAreChecked) {
   const auto add = [&](uint64_t s, uint64_t n, uint64_t l) {
     bad.push_back(good);
     bad.back().geometry = {s, n, l};
-    // What the formula would give, if that can be reckoned.
+    // The length by the formula, if it does not overflow.
     if (s < 1 << 20 && n < 1 << 20 && l < 1 << 20) {
       const uint64_t slots = s * (n + 2) * l;
       bad.back().payload_bytes = (slots * TypeParam::kFingerprintBits / 8 + 7) / 8 * 8 + 8 * s;

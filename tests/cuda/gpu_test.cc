@@ -309,7 +309,7 @@ TEST_F(GpuTest, CuckooTakesItsCapacity) {
   EXPECT_EQ(device.Insert(keys.keys()), host.capacity());
 }
 
-// Of one shard and of several.
+// Tests filters of one shard and of several shards.
 template <int kBits>
 void TestFuse() {
   for (const size_t n : {0, 1, 1009, 3'000'017}) {

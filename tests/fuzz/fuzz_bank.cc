@@ -202,7 +202,7 @@ void OpenInEveryWay(const Bytes& bytes) {
     Require(loaded.Extract(members[i].name).payload().size() == 32 * members[i].num_blocks);
   }
   if (!members.empty()) Require(loaded.Remove(members[0].name));
-  const std::string name = "a name that is none of those";
+  const std::string name = "a name that is not one of those";
   if (!loaded.Find(name)) loaded.Add(name, std::vector<uint64_t>{1, 2, 3});
   loaded.Compact();
   Ask(loaded, kKeys);

@@ -109,7 +109,7 @@ TEST(ThriftWalkerTest, InvalidBytesAreRefused) {
   ExpectFailure("\x1B\x01\x00\x01\x01"s, 2, "a map of types");
   ExpectFailure("\x1E\x00"s, 0, "type 14");
   ExpectFailure("\x10"s, 0, "without a type");
-  ExpectFailure("\x15\x00\x05\x02\x00\x00"s, 2, "field 1 once more");
+  ExpectFailure("\x15\x00\x05\x02\x00\x00"s, 2, "field 1 appears again");
   ExpectFailure("\x05\xFE\xFF\x03\x00\x15\x00\x00"s, 5, "number 32768");
   ExpectFailure(std::string(100, '\x1C'), ThriftWalker::kMaxDepth, "too deep");
   ExpectFailure("\x19" + std::string(100, '\x19'), ThriftWalker::kMaxDepth, "too deep");

@@ -119,7 +119,7 @@ def test_interrupts_are_raised_whatever_is_looked_at(call, cls, error):
             pass
         assert object.__getattribute__(x, "__dict__")["left"] > 0, f"look {nth} was interrupted"
         return
-    raise AssertionError("it looks for ever")
+    raise AssertionError("it looks forever")
 
 
 def test_answers_have_a_repr():
@@ -251,7 +251,7 @@ def test_keys_of_changing_forms_let_other_threads_run():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux lists threads")
-def test_engines_are_not_kept_for_ever():
+def test_engines_are_not_kept_forever():
     assert int(run("""
         import os, numpy as np, tamis
         tasks = lambda: len(os.listdir("/proc/self/task"))

@@ -208,7 +208,7 @@ def test_nothing_but_filters_changes(folder):
             assert f.distinct_keys <= f.values
     again = tp.add("new.parquet", "same.parquet", names)
     assert {(f.outcome, f.reason) for f in again.filters} == {("kept", "it has a filter")}
-    anew = tp.add("new.parquet", "anew.parquet", names, force=True, replace=True)
+    anew = tp.add("new.parquet", "again.parquet", names, force=True, replace=True)
     assert [f.distinct_keys for f in anew.filters] == [f.distinct_keys for f in added.filters]
 
 

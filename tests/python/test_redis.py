@@ -201,7 +201,7 @@ def test_names_and_options(f, url):
     with pytest.raises(ValueError, match="already exists"):
         SplitBlockFilter.create(f.name, 10, url=url)
     with pytest.raises(ValueError):
-        SplitBlockFilter.open("there is none", url=url)
+        SplitBlockFilter.open("does not exist", url=url)
     for options, error in (({"url": "http://x"}, ValueError), ({"urls": url}, TypeError),
                            ({"url": 5}, TypeError), ({"retry_for": -1}, ValueError),
                            ({"command_timeout": 0}, ValueError), ({"unavailable": "no"}, ValueError),

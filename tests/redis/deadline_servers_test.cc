@@ -161,7 +161,7 @@ TEST_P(RedisDeadlineTest, ExpiredKeysAreNotANo) {
   EXPECT_EQ(fails_open.Count(strangers), strangers.size());
   EXPECT_THROW(near.Count(strangers), UnansweredError);
   ExpectError([&] { Open(); }, ErrorCode::kInvalidArgument, "does not exist");
-  EXPECT_TRUE(Keys().empty()) << "nothing of it was made anew";
+  EXPECT_TRUE(Keys().empty()) << "nothing of it was made again";
   SplitBlockFilter next = Create(system_clock::now() + kKept);
   EXPECT_EQ(next.Count(keys), 0u);
   EXPECT_THROW(filter.Count(keys), UnansweredError) << "that is another filter";

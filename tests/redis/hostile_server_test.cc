@@ -408,18 +408,18 @@ TEST(RedisHostileServerTest, MarksThatChangeAreFollowedForALongTimeButNotForever
   filter.Insert("x");
   EXPECT_EQ(changes, 0u);
 
-  constexpr uint64_t kForEver = std::numeric_limits<uint64_t>::max();
+  constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
   options.min_backoff = options.max_backoff = std::chrono::hours(1);  // retry_for ends the pauses
   options.retry_for = milliseconds(300);
   SplitBlockFilter impatient = OpenPatiently(options);
-  changes = kForEver;
+  changes = kForever;
   ExpectError([&] { impatient.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
   // The number of attempts does not depend on the speed of the servers.
   options.retry_for = milliseconds(0);
   SplitBlockFilter hasty = OpenPatiently(options);
-  changes = kForEver;
+  changes = kForever;
   ExpectError([&] { hasty.Insert("x"); }, ErrorCode::kUnavailable, "again and again");
-  EXPECT_EQ(kForEver - changes, 4u);
+  EXPECT_EQ(kForever - changes, 4u);
 }
 
 // A client that is late for every rebuild gets no error about damage.

@@ -155,6 +155,11 @@ PLANTED = [
     ("page_code", "docs/a.md", "```cpp\nreturn 1;\n```\n"),
     ("page_code", "docs/a.md", "```c\nreturn 3;\n```\n"),
     ("guards", "bindings/c/include/tamis/c/a.h", "#ifndef TAMIS_A_H_\n#define TAMIS_A_H_\n#endif\n"),
+    ("prose", "core/src/a.cc", "// Returns the answer.\n// Of a key, whether it is in the filter.\n"),
+    ("prose", "tools/a.cc", 'const char* kHelp = "write the file " "anew";\n'),
+    ("prose", "docs/a.md", "- The filter is made again, be it as it may, seldom.\n"),
+    ("prose", "tests/a.py", 'def a():\n    """What is asked of a filter."""\n'),
+    ("prose", "tests/c/a.c", "/* The keys, " + "and the keys " * 20 + "are in it. */\n"),
     ("paths", "CMakeLists.txt", "set(x " + "/ho" + "me/me/tamis)\n"),
     ("paths", "tests/a.cc", 'const char* kFile = "/ro' + 'ot/x";\n'),
 ]

@@ -8,13 +8,15 @@ import pathlib
 import re
 import sys
 
+import prose
+
 MAX_LINES = 600
 MAX_BYTES = 200_000
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".map", ".md", ".py", ".pyi", ".sh",
                                    ".toml", ".txt", ".yml"}
-TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "debian13", "fuzz", "in_memory", "release",
-              "run", "sanitizers", "threads"}
+TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "debian13", "fuzz", "in_memory", "packages",
+              "release", "run", "sanitizers", "threads"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 TARGET_INCLUDE = re.compile(
@@ -413,8 +415,18 @@ def check_sizes(root):
             yield f"{path.relative_to(root).as_posix()}: {path.stat().st_size} bytes, at most {MAX_BYTES}"
 
 
+def check_prose(root):
+    """Comments, docstrings, pages and texts for users are plain English."""
+    for name in [*sources(root), *files(root, {".md", ".py", ".pyi"})]:
+        if not name.startswith(("bench/results/", "tests/golden/")):
+            text = read(root, name)
+            for position, problem in prose.check(name, text):
+                yield f"{name}:{line_of(text, position)}: {problem}"
+
+
 RULES = {
     "sizes": check_sizes,
+    "prose": check_prose,
     "messages": check_messages,
     "outputs": check_outputs,
     "tables": check_tables,

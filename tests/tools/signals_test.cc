@@ -24,7 +24,7 @@ class SignalsTest : public CommandTest {
  protected:
   // Starts a child that saves to "f", with unnamed files disabled, and that blocks in the middle of
   // saving.
-  pid_t SaveForEver(int ready) const {
+  pid_t SaveForever(int ready) const {
     const pid_t child = fork();
     if (child != 0) return child;
     RemoveTemporaryFilesOnSignals();
@@ -45,7 +45,7 @@ class SignalsTest : public CommandTest {
   int StatusAfter(int number) const {
     int pipe_ends[2];
     EXPECT_EQ(pipe(pipe_ends), 0);
-    const pid_t child = SaveForEver(pipe_ends[1]);
+    const pid_t child = SaveForever(pipe_ends[1]);
     close(pipe_ends[1]);
     char none;
     EXPECT_EQ(read(pipe_ends[0], &none, 1), 0);  // until the child closes its end

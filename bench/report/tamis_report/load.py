@@ -167,7 +167,7 @@ def _check(path, data):
     for part in ("rows", "limits", "latencies"):
         for i, entry in enumerate(data.get(part, [])):
             if entry["size_class"] not in sizes:
-                raise BadInput(f"{path}: at /{part}/{i}: {entry['size_class']!r} is none of "
+                raise BadInput(f"{path}: at /{part}/{i}: {entry['size_class']!r} is not one of "
                                "size_classes")
     for where, what in agree.problems(data):
         raise BadInput(f"{path}: at {where}: {what}")

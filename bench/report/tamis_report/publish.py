@@ -98,7 +98,7 @@ def _context(data):
     if not re.search(r"-O[23]\b", context["flags"]):
         yield "/context/flags", f"{context['flags'][:80]!r} do not optimize"
     if context["default_backend"] not in context["backends"]:
-        yield "/context/default_backend", "is none of backends"
+        yield "/context/default_backend", "is not one of backends"
 
 
 def _limits(data):

@@ -34,7 +34,7 @@ def errors(data, schema, root, where=""):
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
     if "oneOf" in schema:
         if sum(not any(errors(data, one, root)) for one in schema["oneOf"]) != 1:
-            yield where, f"{str(data)[:80]} is none of the allowed forms"
+            yield where, f"{str(data)[:80]} is not one of the allowed forms"
         return
     types = schema.get("type", [])
     types = [types] if isinstance(types, str) else types

@@ -368,9 +368,9 @@ class AddedFilter:
 
     outcome: 'added', 'replaced', 'kept' (the existing filter) or 'left_out' (it would not pay).
     reason: why it was kept or left out.
-    values: number of values, including nulls. distinct_keys, nbytes, fpr: of the filter, also of
-        one that was left out; 0 if unknown. offset, nbytes_in_file: its place in the new file; 0
-        if it is not there.
+    values: number of values, including nulls.
+    distinct_keys, nbytes, fpr: of the filter, even if it was left out; 0 if unknown.
+    offset, nbytes_in_file: the place of the filter in the new file; 0 if it is not there.
     """
 
     row_group: int

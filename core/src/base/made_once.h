@@ -10,9 +10,9 @@
 
 namespace tamis::detail {
 
-// Returns the object that `kept` points at, which make() returns if there is none yet. `kept` must
-// be constant-initialized, and nothing else may write to it. The object is never destroyed, since
-// objects of static lifetime may use it until the process ends.
+// Returns the object that `kept` points at, which make() returns if it does not exist yet. `kept`
+// must be constant-initialized, and nothing else may write to it. The object is never destroyed,
+// since objects of static lifetime may use it until the process ends.
 template <typename T, typename Make>
 const T& MadeOnce(std::atomic<const T*>& kept, const Make& make) {
   const T* made = kept.load(std::memory_order_acquire);

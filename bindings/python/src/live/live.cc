@@ -159,7 +159,7 @@ uint64_t Rebuild(PyLive& self, Arg<"_Build"> build,
                  Arg<"collections.abc.Callable[[int, int], object]"> on_progress,
                  const std::optional<std::stop_source>& stop) {
   if (self.scopes.HasOfCaller()) {
-    throw std::runtime_error("a rebuild in the middle of a change would wait for its end for ever");
+    throw std::runtime_error("a rebuild in the middle of a change would wait for its end forever");
   }
   RebuildOptions options{.max_recorded = max_recorded.value};
   if (!on_progress.is_none()) {  // called inside `build`, with the GIL

@@ -189,7 +189,7 @@ uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto
   const std::optional<HashSpec> hash = f.hash_for_erasure();
   if (!hash) {
     throw nb::type_error(("the keys of a " + f.name() +
-                          " cannot be looked up beforehand: missing_ok=True erases those that it "
+                          " cannot be queried in advance: missing_ok=True erases those that it "
                           "finds")
                              .c_str());
   }

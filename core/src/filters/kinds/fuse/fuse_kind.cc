@@ -63,7 +63,7 @@ LookupFacts Facts(uint64_t, uint64_t) {
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// Of 8 bits, which stand for all of them. What stands for insertion is the build.
+// Costs of FuseFilter<8>, which are used for all of them. Insertion is the cost of building.
 constexpr CostAtSize kPortableCosts[] = {{256 * kKiB, {6, 30, 30}}};
 constexpr CostAtSize kVector128Costs[] = {{256 * kKiB, {4, 30, 30}}};
 constexpr CostAtSize kVector256Costs[] = {{256 * kKiB, {2, 30, 30}}};
