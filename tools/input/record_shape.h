@@ -7,13 +7,24 @@
 #include <optional>
 #include <string_view>
 
+#include "tools/input/csv.h"
+
 namespace tamis::tools {
 
 class RecordShape {
  public:
   // Returns whether a record has the same number of fields as the first one. Must be called for
   // each record that is not empty.
-  bool Fits(std::string_view record, size_t fields);
+  bool Fits(std::string_view record, size_t fields) {
+    if (records_++ == 0) {
+      fields_ = fields;
+      if (fields == 1) candidate_ = GuessSeparator(record);
+      if (candidate_) count_ = CountUnquoted(record, *candidate_);
+    } else if (candidate_ && (fields != 1 || CountUnquoted(record, *candidate_) != count_)) {
+      candidate_.reset();
+    }
+    return fields == fields_;
+  }
 
   uint64_t records() const { return records_; }
   // Returns the separator that seems to be meant: a character that is equally frequent in all
