@@ -109,7 +109,7 @@ def main(folder, prefix, command):
          "-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", package], env=variables, check=True)
     wheel = max(wheels.glob("tamis-*.whl"), key=lambda path: path.stat().st_mtime)
     print(f"{wheel.name}: {wheel.stat().st_size} bytes")
-    assert wheel.stat().st_size < 3 << 20
+    assert wheel.stat().st_size < 4 << 20  # of which GPU code is about 1 MiB
     assert any(name.endswith("LICENSE") for name in zipfile.ZipFile(wheel).namelist())
     subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps",
                     "--force-reinstall", wheel], check=True)
