@@ -18,8 +18,8 @@
 // order. The query read y before C and x after E.
 // - If the first read of the count, an acquire, had returned n + 1 or more, then the query would
 //   have seen C in y. So the entries that it reads begin at n or before.
-// - It read x, an acquire, after E, so its second read of the count returns more than n. So the
-//   entries that it reads include n.
+// - It read x, an acquire, after E, so its second read of the count returns more than n. So
+//   the query reads the n-th entry.
 // - The n-th entry was stored before that count. If the query read a later entry in its place, an
 //   acquire, then its third read of the count returns at least n + kEntries, and it relies on no
 //   entry.

@@ -6,9 +6,9 @@
 // - A reader that uses vectors sees in each aligned lane of 4 bytes a value that the lane had at
 //   some time since the read began. No processor for which the library has vector kernels tears
 //   such a lane in a load that begins at a multiple of 16 bytes, and the memory of a filter is
-//   aligned that way. (The C++ standard does not cover vector loads and calls this a race. The
-//   vector kernels are therefore compiled without ThreadSanitizer, and tests/live/tsan.supp names
-//   the other readers of such words.)
+//   aligned that way. (By the C++ standard this is a data race, as it has no atomic vector loads.
+//   The vector kernels are therefore compiled without ThreadSanitizer, and tests/live/tsan.supp
+//   names the other readers of such words.)
 // - A mix of older and newer words is harmless. Words only gain bits, so a bit that a reader finds
 //   set was set. If the insertion of a key ended before the query began, by any ordering between
 //   the threads, all bits of the key are in the words that are read. The order among words does not

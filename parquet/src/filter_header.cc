@@ -29,13 +29,13 @@ void RequireOnlyMember(ThriftWalker& walker, const char* what) {
 
 }  // namespace
 
-std::string FilterHeader(uint64_t bits) {
+std::string FilterHeader(uint64_t bytes) {
   constexpr char kI32 = static_cast<char>(ThriftType::kI32);
   constexpr char kStruct = static_cast<char>(ThriftType::kStruct);
   constexpr char kNext = 0x10;  // the number of the field is the previous one plus 1
   constexpr char kStop = 0;
   std::string header = {kNext | kI32};
-  uint64_t zigzag = 2 * bits;
+  uint64_t zigzag = 2 * bytes;
   for (; zigzag >= 0x80; zigzag >>= 7) header += static_cast<char>((zigzag & 0x7F) | 0x80);
   header += static_cast<char>(zigzag);
   for (int i = 0; i < 3; ++i) {  // algorithm, hash, compression

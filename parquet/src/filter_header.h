@@ -14,9 +14,9 @@ inline constexpr uint64_t kMaxFilterBytes = (uint64_t{1} << 31) - 32;
 // Upper bound for the size of a header. Current headers have 15 to 19 bytes.
 inline constexpr size_t kMaxHeaderBytes = 256;
 
-// Returns the header of an uncompressed split-block filter with XXH64. `bits`, in bytes, must be a
-// multiple of 32 in [32, kMaxFilterBytes].
-std::string FilterHeader(uint64_t bits);
+// Returns the header of an uncompressed split-block filter with XXH64. `bytes` is the size of
+// its bits: a multiple of 32 in [32, kMaxFilterBytes].
+std::string FilterHeader(uint64_t bytes);
 
 struct ParsedHeader {
   size_t header_bytes = 0;

@@ -77,7 +77,8 @@ constexpr char kDedupExamples[] =
     "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
 
 constexpr double kFpr = 1e-6;
-// A false positive costs memory instead of a line. At this rate it costs less than the filter.
+// With --exact, a false positive loses no line, but its key takes memory. At this rate, all false
+// positives together take less memory than the filter.
 constexpr double kExactFpr = 1e-3;
 
 struct DedupOptions {
@@ -268,7 +269,7 @@ void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_
   const std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(*filter), engine);
   Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
   const StandardInputPlace begin;
-  // Reads records, so that headers that differ are an error before anything is written.
+  // Keys are read as records, which compares the headers of all files before anything is written.
   KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
   KeyBatch batch;
   std::vector<uint64_t> words;

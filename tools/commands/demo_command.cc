@@ -73,7 +73,7 @@ uint64_t DefaultNumbers(const DemoOptions& options) {
 }
 
 void Check(const DemoOptions& options) {
-  // The false-positive rate is measured with the other numbers.
+  // The false-positive rate is measured with phone numbers that are not in the filter.
   if (options.numbers > PhoneNumbers::kCount - kChecked) {
     throw Error(ErrorCode::kInvalidArgument, "--numbers: " + WithCommas(options.numbers) +
                                                  " is not in [1, " +

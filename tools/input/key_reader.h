@@ -59,7 +59,7 @@ class KeyReader {
 
   // The first header that was read, with its line end, or "" without a header.
   const std::string& header() const { return header_; }
-  // Returns the number of bytes of the files that were read, as they are packed.
+  // Returns how many bytes of the files were read. In compressed files these are compressed bytes.
   uint64_t bytes_read() const { return bytes_read_; }
   // Number of records without a key, and of empty records among them.
   uint64_t num_bad() const { return counts_.without_key(); }

@@ -21,7 +21,7 @@ void KeyTypeOptions::Require(KeyTypes types, const std::string& path, KeyType as
 
 std::string KeyTypeOptions::Doubt(KeyTypes types, const std::string& name, KeyType type,
                                   uint64_t found, uint64_t asked) {
-  constexpr uint64_t kHardlyAny = 20;  // one key in 20: no more than false positives
+  constexpr uint64_t kHardlyAny = 20;  // one key in 20 may be a false positive
   if (!types.Has(KeyType::kUnknown)) return "";
   if (asked == 0 || found > asked / kHardlyAny) return "";
   return name +

@@ -105,8 +105,8 @@ void Output::Flush() {
 
 void Output::Close() {
   Flush();
-  // Standard output stays open for others. Closing a duplicate reports the errors that closing it
-  // would report.
+  // Standard output stays open for others. Closing a duplicate of its descriptor reports the
+  // same errors as closing standard output.
   const int fd = fd_ == STDOUT_FILENO ? ::dup(fd_) : fd_;
   if (fd < 0) Fail(errno);
   if (fd_ != STDOUT_FILENO) fd_ = -1;

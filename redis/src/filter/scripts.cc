@@ -67,8 +67,8 @@ return rebuild
 
 // ---- During a rebuild ----
 
-// Checks the second segment. If it is missing or closed, nobody reads it as a segment of its
-// generation, so it needs no bits.
+// Checks the second segment. If it is missing or closed, no query reads it for its generation, so
+// the script does not set bits in it.
 constexpr const char* kOther = R"lua(
 local other = call('GETRANGE', KEYS[2], ARGV[1], ARGV[2])
 local both = #other == 32 and string.sub(other, 1, 16) == string.sub(ARGV[6], 1, 16)

@@ -25,7 +25,7 @@ inline constexpr uint64_t kGroupMembers = 64 * kRowWords;  // member c is bit c 
 inline constexpr uint64_t kBlockRows = split_block::kBlockBits;
 inline constexpr uint64_t kBlockBytes = kBlockRows * kRowBytes;  // 16 KiB
 
-// Returns the row of a block for the hash's bit in word `w`, in [32 w, 32 w + 32).
+// Returns which row of a block has the bit that `hash` sets in word `w`: in [32 w, 32 w + 32).
 TAMIS_HD constexpr uint32_t RowInBlock(uint64_t hash, int w) {
   return static_cast<uint32_t>(32 * w) +
          ((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 27);

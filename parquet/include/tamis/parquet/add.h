@@ -100,10 +100,10 @@ struct AddResult {
 //
 //   AddFilters("old.parquet", "new.parquet", OpenArrowValues, {.columns = {"id", "user.name"}});
 //
-// Saves `to` like a filter (SaveOptions), and only after reading the new file again: the bytes in
-// front of the filters must equal those of `from`, and each filter must be at its place in the
-// footer. Takes at most 256 MiB of memory in addition to the footers and the decoder. Uses one
-// thread.
+// Saves `to` with SaveOptions, as a filter is saved. Before the new file gets its name, it is read
+// again: the bytes in front of the filters must equal those of `from`, and each filter must be
+// where the footer says. Takes at most 256 MiB of memory in addition to the footers and the
+// decoder. Uses one thread.
 //
 // Throws
 //   - Error(kInvalidArgument) for options out of range, for columns that do not exist or cannot

@@ -51,8 +51,8 @@ struct ServerOptions {
   double idle_share = 0.5;
   // Whether queries, Pull and GetInfo read from a replica if the master has one, and only read from
   // the master if the replica lacks a segment. A replica lags behind its master, and may lag for
-  // long if their connection is down, unless its replica-serve-stale-data is "no". Keys that were
-  // inserted since may then be answered with "no". The exception are keys that
+  // long if their connection is down, unless its replica-serve-stale-data is "no". For a
+  // key that has not reached the replica yet, the answer may be "no". The exception are keys that
   // ClientOptions::durable_replicas has put on all replicas of the master, while their slots do not
   // move between masters.
   bool read_from_replicas = false;

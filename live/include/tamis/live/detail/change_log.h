@@ -58,8 +58,8 @@ class ChangeLog {
     Passage& operator=(const Passage&) = delete;
     ~Passage();
 
-    // Whether changes are recorded. If false, a rebuild that begins while this object exists waits
-    // for the scope of the change before it reads anything.
+    // Whether changes are recorded. If false, a rebuild that begins while this object exists reads
+    // nothing until the scope of the change has ended.
     bool recording() const noexcept { return recording_; }
 
    private:
@@ -103,7 +103,7 @@ class ChangeLog {
   void Start(uint64_t max_keys);
   // Returns when no scope is open that was opened before Start, or when a stop is requested.
   void AwaitEarlierScopes(const std::stop_token& stop);
-  // From now on, records the erasures of scopes that are opened after this call.
+  // Also records the erasures that are made in scopes opened after this call.
   void SnapshotIsOpen();
   // Throws Error(kOutOfMemory) if changes were lost because the record was full or memory ran out.
   void RequireWhole() const;

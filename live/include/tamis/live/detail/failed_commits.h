@@ -14,18 +14,18 @@
 namespace tamis::detail {
 
 // A filter from which keys can be erased holds few copies of a key. Therefore, if a commit fails
-// while a copy of an earlier failed commit remains, the new copy is taken back. A successful commit
-// never relies on a copy of another commit, which may have been erased. All copies belong to one
-// generation of the filter. `before` and `now` are the EraseTally counters of the keys: before the
-// insertion, and at the time of the call. Thread-safe.
+// while the filter still has a copy of the key from an earlier failed commit, the new copy is
+// erased again. A successful commit never relies on a copy from another commit, which may have been
+// erased. All copies belong to one generation of the filter. `before` and `now` are the EraseTally
+// counters of the keys: before the insertion, and at the time of the call. Thread-safe.
 template <typename Key, typename Hash>
 class FailedCommits {
  public:
   bool empty() const noexcept { return empty_; }
 
-  // Notes copies of a failed commit. Returns the copies that the caller should take back. If too
-  // many keys are noted already, further copies stay in the filter until the next rebuild. Throws
-  // std::bad_alloc.
+  // Notes the keys that a failed commit inserted. Returns the keys that the caller should erase
+  // again. If too many keys are noted already, the other copies stay in the filter until the next
+  // rebuild. Throws std::bad_alloc.
   std::vector<Key> Failed(std::span<const Key> keys, std::span<const uint32_t> before,
                           std::span<const uint32_t> now, uint64_t generation) {
     std::vector<Key> surplus;

@@ -66,7 +66,7 @@ class GuardShard {
   }
 
   // Ends the flight: the next call for the key begins another. If the key is missing from the
-  // database, caches that for a while, unless a key was inserted after the flight began.
+  // database, caches that for a while, unless the key was inserted after the flight began.
   void Land(const Key& key, const FlightPointer& flight, bool lacking) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(key);
