@@ -30,7 +30,7 @@ def git(folder, *arguments):
 def main(folder):
     try:
         added = git(folder, "log", "--diff-filter=A", "--format=%H", "--", "tests/rules/commits.py")
-        commits = git(folder, "log", "--format=%h %s", f"{added[-1]}..HEAD")
+        commits = git(folder, "log", "--no-merges", "--format=%h %s", f"{added[-1]}..HEAD")
     except (OSError, subprocess.CalledProcessError, IndexError):
         print("there is no history of commits here")
         return 77
