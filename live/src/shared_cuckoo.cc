@@ -55,7 +55,7 @@ class MovedBuckets {
       bits_[bit / 64] |= uint64_t{1} << (bit % 64);
     }
   }
-  // Adds all buckets. It is called if the set of buckets is unknown.
+  // Treats every bucket as moved.
   void AddAll() noexcept { bits_.fill(~uint64_t{0}); }
   bool Has(size_t stripe, MoveLog::Id id) const noexcept {
     const size_t bit = BitOf(stripe, id);

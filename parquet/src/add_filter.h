@@ -32,8 +32,8 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
 // the footer (ColumnMetaData.encoding_stats).
 std::optional<uint64_t> FullDictionaryBytes(const Footer& footer, size_t row_group, size_t column);
 
-// Returns why a filter of `bytes_in_file` bytes cannot save more reading than it costs, as in
-// AddedFilter. Returns "" if it can.
+// Returns the reason why a filter of `bytes_in_file` bytes is not worth its space, as in
+// AddedFilter. Returns "" if it may be.
 std::string WhyNotPaying(const Footer& footer, size_t row_group, size_t column,
                          const ColumnChunk& chunk, const BuiltFilter& built,
                          uint64_t bytes_in_file);

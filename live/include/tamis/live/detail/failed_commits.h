@@ -1,4 +1,4 @@
-// Copies of keys in a filter for which the commit of the insertion threw.
+// Copies of keys that were inserted into a filter for a commit that then threw.
 #ifndef TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
 #define TAMIS_LIVE_DETAIL_FAILED_COMMITS_H_
 
@@ -15,7 +15,7 @@ namespace tamis::detail {
 
 // A filter from which keys can be erased holds few copies of a key. Therefore, if a commit fails
 // while the filter still has a copy of the key from an earlier failed commit, the new copy is
-// erased again. A successful commit never relies on a copy from another commit, which may have been
+// erased. A successful commit never relies on a copy from another commit, which may have been
 // erased. All copies belong to one generation of the filter. `before` and `now` are the EraseTally
 // counters of the keys: before the insertion, and at the time of the call. Thread-safe.
 template <typename Key, typename Hash>
@@ -23,9 +23,9 @@ class FailedCommits {
  public:
   bool empty() const noexcept { return empty_; }
 
-  // Notes the keys that a failed commit inserted. Returns the keys that the caller should erase
-  // again. If too many keys are noted already, the other copies stay in the filter until the next
-  // rebuild. Throws std::bad_alloc.
+  // Records the keys that were inserted for a commit that threw. Returns the keys that the caller
+  // should erase. If too many keys are noted already, the other copies stay in the filter until the
+  // next rebuild. Throws std::bad_alloc.
   std::vector<Key> Failed(std::span<const Key> keys, std::span<const uint32_t> before,
                           std::span<const uint32_t> now, uint64_t generation) {
     std::vector<Key> surplus;
