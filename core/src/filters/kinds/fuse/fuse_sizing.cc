@@ -23,7 +23,7 @@ double FuseFpr(int fingerprint_bits, double keys) noexcept {
 void CheckFuseFpr(int fingerprint_bits, uint64_t keys, double fpr) {
   CheckFpr(fpr);
   const double lowest = FuseFpr(fingerprint_bits, static_cast<double>(keys));
-  if (fpr * (1 + 0x1p-20) >= lowest) return;  // 2^-bits is allowed for few keys
+  if (fpr * (1 + 0x1p-20) >= lowest) return;  // accepts 2^-bits itself for few keys
   std::ostringstream message;
   message.precision(10);
   message << "a fuse" << fingerprint_bits << " filter of " << keys
