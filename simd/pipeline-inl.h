@@ -56,7 +56,7 @@ HWY_INLINE void PrefetchStep(const char* base, const uint64_t* HWY_RESTRICT offs
 
 // Calls locate(i, at) and then visit(i, at) for each kStep values from i on. locate writes the
 // offsets to prefetch to positions `at` of the rings. n must be a multiple of kStep. locate is also
-// called for i >= n, where there are no values, and nothing reads its results. Without a branch,
+// called for i >= n, beyond the values; nothing reads its results. Without a branch,
 // compilers keep constants in registers. (The caller does not provide a function that prefetches,
 // because GCC treats one that only prefetches as free of effects and removes it.)
 template <Prefetch kPrefetch, size_t kRings, typename Locate, typename Visit>

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import cases_run_once
+import commits
 import source_rules
 import symbol_rules
 
@@ -234,6 +235,17 @@ class SymbolRules(unittest.TestCase):
         for code in PLANTED_CODE:
             with self.subTest(code=code):
                 self.assertTrue(self.violations(code))
+
+
+class Commits(unittest.TestCase):
+    def test_accept_plain_subjects(self):
+        for subject in ("Query fuse filters on GPUs", "Test tamis build", "Let CI fail", "Move " + 67 * "x"):
+            self.assertEqual(list(commits.problems(subject)), [], subject)
+
+    def test_find_what_is_planted(self):
+        for subject in ("Fixes a test", "Added a rule", "Docs: a page", "add a rule", "Add a rule.",
+                        "The rule is new", "WIP", "Move " + 68 * "x"):
+            self.assertEqual(len(list(commits.problems(subject))), 1, subject)
 
 
 class CasesRunOnce(unittest.TestCase):

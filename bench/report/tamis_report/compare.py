@@ -80,7 +80,7 @@ class Comparison:
     @property
     def share(self):
         """The ratio of the shares of the limit. If it is about 1, the machine makes the difference.
-        None if one of them has no limit."""
+        It is None unless both have a limit."""
         old, new = self.old.data["share_of_limit"], self.new.data["share_of_limit"]
         return Ratio(new, old) if old and new else None
 

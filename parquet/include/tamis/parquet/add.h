@@ -93,10 +93,10 @@ struct AddResult {
 // filters added.
 //
 // A filter is created for all values of its chunk and then folded to the size for its distinct
-// keys. Without options.force, a filter that cannot pay is left out. A filter cannot pay if
-//   - the chunk has few distinct values or only nulls,
-//   - the chunk has all its values in a dictionary that is no larger than the filter, or
-//   - the chunk is no larger than the filter.
+// keys. Without options.force, a filter is left out if it is not worth its space:
+//   - The chunk has at most 8 distinct values, or only nulls.
+//   - A dictionary that is no larger than the filter contains all values of the chunk.
+//   - The chunk is no larger than the filter.
 //
 //   AddFilters("old.parquet", "new.parquet", OpenArrowValues, {.columns = {"id", "user.name"}});
 //
