@@ -22,6 +22,12 @@ function(tamis_unity_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# tamis_align_functions(<target>): starts each function at a cache line. Loops of the hot path then keep their
+# place in the line when other code changes: hashing short strings took 7% longer at one offset than at another.
+function(tamis_align_functions target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>)
+endfunction()
+
 # tamis_flags(<target>): sets warnings and sanitizers for a target of this project. A subproject only gets
 # flags that the code depends on, and optimization if the parent has chosen none. Without optimization, the
 # kernels take 40 times as long.

@@ -251,9 +251,12 @@ void ScalableFilter<F>::Clear() {
 
 template <typename F>
 bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
-  // Newest first: it usually has at least as many keys as all others together.
-  return std::any_of(layers_.rbegin(), layers_.rend(),
-                     [hash](const F& layer) { return layer.ContainsHash(hash); });
+  // The newest layer comes first, because it usually has at least as many keys as all others together. This is a plain
+  // loop, because the first layer usually decides: std::any_of divides by the size of a layer before it starts.
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    if (layer->ContainsHash(hash)) return true;
+  }
+  return false;
 }
 
 template <typename F>
