@@ -16,7 +16,7 @@ int main() {
   const tamis::Answers maybe = filter.Contains(queries);
   if (!maybe[0]) return 1;
 
-  // The same answers as row numbers. A second argument is memory of your own for them.
+  // The same answers as row numbers. With a second argument, they are written to your own memory.
   const std::vector<uint64_t> rows = filter.Select(queries);
   std::printf("%zu of %zu may be in the set; the second of them is %llu\n", maybe.count(),
               maybe.size(), static_cast<unsigned long long>(queries[rows[1]]));
