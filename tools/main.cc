@@ -97,8 +97,8 @@ int RunAndReport(int argc, char** argv) {
 
 std::terminate_handler terminate_by_default = nullptr;
 
-// A terminate handler. Some destructors need memory, such as JSON's. Destructors cannot throw, so
-// without memory they end here.
+// A terminate handler. Some destructors allocate memory, for example the destructor of JSON values.
+// Destructors cannot throw, so the program ends here if they run out of memory.
 [[noreturn]] void SayOutOfMemoryOrTerminate() {
   if (const std::exception_ptr exception = std::current_exception()) {
     try {

@@ -111,7 +111,7 @@ int Run(const BackendsOptions& options) {
     std::error_code missing;
     exists = std::filesystem::exists(path, missing);
   } catch (const Error&) {
-    if (options.calibrate) throw;  // a missing home directory is not an error
+    if (options.calibrate) throw;  // only saving requires a home directory
   }
   if (options.calibrate) {
     SayIfSavedOnSignals(path);

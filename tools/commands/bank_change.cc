@@ -80,7 +80,7 @@ struct ChangeOptions {
   SaveOptions save;
   bool quiet = false;
   bool json = false;
-  ParquetFilterOptions parquet;  // of `build`
+  ParquetFilterOptions parquet;  // set by `build` only
 };
 
 std::string NameFor(const ChangeOptions& options, const fs::path& file) {
@@ -93,7 +93,7 @@ struct Header {
   FileHeader header;
 };
 
-// Reads the headers, so that filters of other kinds are refused before anything large is read.
+// Reads the headers of all files. Throws for filters of other kinds before any contents are read.
 std::vector<Header> Headers(const std::vector<fs::path>& files) {
   std::vector<Header> headers;
   for (const fs::path& path : files) {
@@ -109,7 +109,7 @@ std::vector<Header> Headers(const std::vector<fs::path>& files) {
   return headers;
 }
 
-// Adds filters, and warns of filters whose sizes waste memory.
+// Adds filters to the bank. Finish() prints a warning if filters have sizes that waste memory.
 class Adder {
  public:
   Adder(const ChangeOptions& options, FilterBank& bank) : options_(options), bank_(bank) {}
@@ -146,7 +146,7 @@ class Adder {
  private:
   const ChangeOptions& options_;
   FilterBank& bank_;
-  std::set<uint64_t> foreign_;  // sizes
+  std::set<uint64_t> foreign_;  // sizes, in blocks, that waste memory
   std::string first_foreign_;
 };
 
@@ -215,7 +215,7 @@ std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
 }
 
 #if TAMIS_TOOLS_PARQUET
-// Builds a bank of filters that are in Parquet files. The bank has the hash of these filters.
+// Builds a bank from the filters in Parquet files. The bank uses the hash of these filters.
 int RunBuildFromParquet(const ChangeOptions& options) {
   const std::vector<fs::path> files =
       FilesOf({options.given.begin(), options.given.end()}, {".parquet", ".parq"});

@@ -23,9 +23,8 @@ using parquet::Footer;
 using parquet::PhysicalType;
 using parquet::Source;
 
-// Returns whether keys of the column can be queried in the form they are stored in. A UUID, or a
-// decimal that is stored as bytes, is written as text, and the filter would answer "no" to the
-// bytes of that text.
+// Returns whether a key as users write it has the same bytes as the stored value. Users write a
+// UUID, or a decimal that is stored as bytes, as text. The filter would answer "no" for that text.
 bool AreKeys(const parquet::Column& column) {
   using Kind = parquet::LogicalType::Kind;
   switch (column.logical.kind) {
@@ -87,7 +86,7 @@ SplitBlockBloomFilter FullFilter() {
 
 using Add = std::function<void(const std::string& name, const SplitBlockBloomFilter& filter)>;
 
-// A row group or a file whose filters cannot be used.
+// The reason why the filter of a row group, or all filters of a file, cannot be used.
 struct Unusable {
   ErrorCode code;
   std::string reason;
@@ -100,7 +99,7 @@ class Reader {
   // Adds a member for each row group of the file.
   void Read(const std::filesystem::path& path) {
     const std::string file = path.string();
-    // A file that does not exist is a mistake of the caller, so it is an error in any case.
+    // Throws for a file that does not exist, even if `keep_without_filter` is set.
     const std::unique_ptr<Source> source = parquet::OpenSource(path);
     std::optional<Footer> footer;
     size_t column = 0;
@@ -133,19 +132,20 @@ class Reader {
     }
   }
 
-  // Throws if the column is in no file.
+  // Throws Error(kInvalidArgument) if no file has the column.
   const ParquetFilters& made() const {
     if (!any_column_) throw Error(ErrorCode::kInvalidArgument, made_.first_problem);
     return made_;
   }
 
  private:
-  // Errors of sources name the file already.
+  // Returns `what`, an error message, with the file's name in front unless it begins with the name.
   static std::string Named(const std::string& file, const std::string& what) {
     return what.starts_with(file) ? what : file + ": " + what;
   }
 
-  // Returns std::monostate for a chunk without values.
+  // Returns the filter of a chunk. Returns std::monostate for a chunk that has neither a filter nor
+  // values.
   static std::variant<std::monostate, SplitBlockBloomFilter, Unusable> FilterOf(
       const Source& source, const Footer& footer, const ColumnChunk& chunk) {
     if (!chunk.filter_offset) {
@@ -164,7 +164,7 @@ class Reader {
     ++made_.added;
   }
 
-  // Adds a member that may have every key, or throws if that is not allowed.
+  // Adds a member that answers "maybe" for every key. Throws unless `keep_without_filter` is set.
   void AddFull(const std::string& name, const Unusable& unusable) {
     if (!options_.keep_without_filter) {
       throw Error(unusable.code,

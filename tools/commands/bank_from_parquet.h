@@ -14,24 +14,24 @@ namespace tamis::tools {
 
 struct ParquetFilterOptions {
   std::string column;  // path of the column; empty: the files are not Parquet files
-  // Row groups without a usable filter, and files that cannot be read, become members that may have
-  // every key. If this is false, they are errors.
+  // If true, a row group without a usable filter, or a file that cannot be read, becomes a member
+  // that answers "maybe" for every key. If false, it causes an error.
   bool keep_without_filter = false;
 };
 
-// The members made of files and of their row groups.
+// Counts of the added members, and of the row groups without a member.
 struct ParquetFilters {
   uint64_t added = 0;
-  uint64_t without_filter = 0;  // how many of `added` may have every key
-  std::string first_problem;    // the first reason, with the name of the file
+  uint64_t without_filter = 0;  // members among `added` that answer "maybe" for every key
+  std::string first_problem;    // why the first of these has no filter, with the file's name
   uint64_t empty = 0;           // row groups without values, which become no members
 };
 
 // Calls `add(name, filter)` for the filter of each row group of each file. The name is
 // "FILE#ROWGROUP", or "FILE" for a file that cannot be read. The key type of the filter is set.
 //
-// Throws Error(kInvalidArgument) if the column is in no file, or no row group has a value. Unless
-// `keep_without_filter` is set, throws Error with the name of the file:
+// Throws Error(kInvalidArgument) if the column is in no file, or no row group has a value. If
+// `keep_without_filter` is false, also throws Error with the name of the file:
 // - kInvalidArgument for a row group without a filter
 // - kUnsupported for columns whose filters are useless or whose keys are stored in another form
 // - the errors of parquet::Footer, parquet::FindFilter and parquet::RequireBits

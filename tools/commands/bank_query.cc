@@ -72,7 +72,8 @@ FilterBank OpenBank(const BankQueryOptions& options, std::optional<uint64_t> inp
       [&](const MapOptions& map) { return FilterBank::Map(options.bank, map); });
 }
 
-// Returns the key as it was written in the input: -1 is the same key as 18446744073709551615.
+// Returns the key as it was written in the input. The number alone is ambiguous: -1 and
+// 18446744073709551615 are the same key.
 std::string TextOf(const KeyBatch& batch, size_t i) {
   if (!batch.are_integers) return std::string(batch.strings[i]);
   return batch.texts.empty() ? std::to_string(batch.integers[i]) : std::string(batch.texts[i]);
@@ -97,7 +98,8 @@ class Query {
     for (BankMember& member : bank_.members()) names_[member.index] = std::move(member.name);
   }
 
-  // Returns the number of keys of a batch. All pairs of a batch take at most a quarter of a GiB.
+  // Returns the number of keys of a batch. Its pairs take at most 256 MiB, or the memory for 64
+  // keys if that is more.
   size_t MaxBatch() const {
     constexpr uint64_t kMostPairs = uint64_t{1} << 24;
     return std::clamp<uint64_t>(kMostPairs / std::max<uint64_t>(bank_.num_members(), 1), 64,
@@ -187,13 +189,13 @@ int Run(const BankQueryOptions& options) {
   Output out;
   KeyReader reader(options.input, {.texts = true, .max_batch = query.MaxBatch()});
   const bool lines = options.WritesPairs() || options.invert;
-  // A bar among lines on the same terminal would be of no use.
+  // No progress bar is shown if the lines go to a terminal, because both would mix.
   const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
   Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0), quiet);
   KeyBatch batch;
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
     query.Ask(batch, out);
-    if (lines) out.Flush();  // input that comes slowly is answered as it comes
+    if (lines) out.Flush();  // slow input gets its answers without delay
     progress.Advance(reader.bytes_read() - before);
   }
   query.Report(reader, out);

@@ -85,7 +85,7 @@ struct BuildOptions {
   bool is_static() const { return KindInfo(kind).is_static; }
 };
 
-// A job: the options, with all open decisions made.
+// The options, and everything that is derived from them before the filter is made.
 struct BuildJob {
   const BuildOptions& options;
   uint64_t total_bytes = 0;  // of the inputs; 0: unknown
@@ -114,7 +114,8 @@ struct Sizing {
   double fpr;
 };
 
-// Returns std::nullopt if the size is given, or no rate.
+// Returns std::nullopt if --bytes sets the size of the filter, if --fpr is not given, or if the
+// layers of a scalable filter are not given.
 std::optional<Sizing> SizingOf(const BuildOptions& options, uint64_t capacity) {
   const ScalableOptions growth;
   const double fpr = options.filter.fpr;
@@ -127,8 +128,8 @@ std::optional<Sizing> SizingOf(const BuildOptions& options, uint64_t capacity) {
                 std::max(kMinFpr, (fpr != 0 ? fpr : growth.fpr) * (1 - growth.tightening))};
 }
 
-// Throws if the filter is far larger than it needs to be: some kinds need gigabytes for rates that
-// they are not made for. Filters of up to 1 MiB always pass.
+// Throws for a filter of more than 1 MiB that takes more than 256 bits per key, or more than four
+// times the size of the smallest kind. Some kinds take gigabytes at rates that do not suit them.
 void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
   constexpr uint64_t kMostBitsPerKey = 256;
   constexpr uint64_t kMostTimesTheBest = 4;
@@ -160,7 +161,7 @@ void CheckSizing(const BuildOptions& options, uint64_t capacity) {
   if (!advice.empty()) Say("warning: " + advice);
 }
 
-// Returns the capacity. Counts the keys if no capacity is given.
+// Returns the capacity. Counts the keys of the inputs if neither capacity nor size is given.
 uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterOptions& filter = options.filter;
   if (filter.capacity != 0 || filter.bytes != 0 || options.scalable()) return filter.capacity;
@@ -169,11 +170,12 @@ uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_b
                 "give --capacity (or --bytes): the keys of a pipe cannot be counted in advance. Or "
                 "use --kind scalable, or --kind fuse8 for a set that never changes");
   }
-  // No keys make an empty filter.
+  // Inputs without keys make a filter for one key.
   return std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
 }
 
-// Returns the least size that is enough, of the sizes that filters of a bank have.
+// Returns the smallest of the sizes for banks (`BankBlocks`) at which the filter has the requested
+// rate.
 uint64_t BytesInBank(const FilterOptions& filter) {
   const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
   return BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
@@ -203,7 +205,7 @@ HashSpec HashOf(const BuildOptions& options) {
   return hash;
 }
 
-// Reads all inputs if the keys must be counted.
+// Derives the job from the options. Reads all inputs if the keys must be counted.
 BuildJob MakeJob(const BuildOptions& options) {
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   BuildJob job{options, total_bytes.value_or(0), options.filter, options.save};
@@ -224,13 +226,13 @@ BuildJob MakeJob(const BuildOptions& options) {
 struct Inserted {
   uint64_t bad = 0;              // lines without a key
   uint64_t empty = 0;            // empty lines among these
-  uint64_t copies_left_out = 0;  // copies of keys that are in
+  uint64_t copies_left_out = 0;  // rejected by a scalable filter, which finds these keys already
   double seconds = 0;
   std::string backend;
   unsigned threads = 0;
 };
 
-// Returns the first of the keys at `indices` that is not in the filter, or std::nullopt if all are
+// Returns the first of `indices` whose key is not in the filter, or std::nullopt if all keys are
 // in.
 std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& filter, Keys keys,
                                           std::span<const uint64_t> indices) {
@@ -257,8 +259,8 @@ Inserted InsertAll(const BuildJob& job, ChangeableFilter& filter) {
     rejected.resize(batch.size());
     rejected.resize(batch.size() - engine.Insert(filter, batch.keys(), rejected));
     if (!rejected.empty()) {
-      // A scalable filter rejects copies of keys that are in. A full filter of one size rejects
-      // keys.
+      // A scalable filter also rejects copies of keys that it has. Other filters reject a key only
+      // if they have no room for it.
       const std::optional<uint64_t> lost =
           options.scalable() ? FirstThatIsAbsent(engine, filter, batch.keys(), rejected)
                              : rejected[0];
@@ -315,7 +317,7 @@ AnyFilter BuildStatic(const BuildJob& job, Inserted& inserted) {
   return filter;
 }
 
-// Throws for a filter with many times its capacity, which answers "maybe" for nearly every key.
+// Throws if the filter is overfull (see overfull.h), unless --overfull is given.
 void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
   if (job.options.overfull || !IsOverfull(filter, job.filter.fpr)) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -329,7 +331,7 @@ void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
 
 void Report(const BuildOptions& options, const Filter& filter, const Inserted& inserted) {
   const uint64_t keys = filter.inserted_count();
-  // An upper bound if keys were inserted twice, and exact otherwise.
+  // The rate by the number of keys is an upper bound if keys were inserted more than once.
   const double fpr = options.scalable()
                          ? filter.expected_fpr()
                          : FilterFpr(filter.kind(), static_cast<double>(keys), filter.bytes());

@@ -77,8 +77,9 @@ constexpr char kDedupExamples[] =
     "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
 
 constexpr double kFpr = 1e-6;
-// With --exact, a false positive loses no line, but its key takes memory. At this rate, all false
-// positives together take less memory than the filter.
+// The false-positive rate with --exact. A false positive then loses no line, but RepeatedKeys
+// stores its key. At this rate, these keys take less memory than the filter, unless they are longer
+// than about 1,500 bytes.
 constexpr double kExactFpr = 1e-3;
 
 struct DedupOptions {
@@ -86,18 +87,18 @@ struct DedupOptions {
   KeyTypeOptions form;
   SecretOptions secret;
   RunOptions run;
-  std::string filter;  // empty: no filter is kept
+  std::string filter;  // empty: the filter is not saved
   // Options of a new filter.
   FilterKind kind = SplitBlockBloomFilter::kKind;
   FilterOptions made = {};
   std::optional<double> fpr;
   bool exact = false;
   bool scalable = false;
-  uint64_t window = 0;  // 0: none
+  uint64_t window = 0;  // 0: all keys are remembered
   SaveOptions save;
   bool json = false;
 
-  // Empty lines are lines.
+  // By default, empty lines are compared and written like other lines.
   DedupOptions() { input.empty = "keep"; }
 };
 
@@ -106,9 +107,9 @@ class Counts {
   // `fpr` is the false-positive rate at the beginning.
   explicit Counts(double fpr) : fpr_(fpr) {}
 
-  // Adds `keys` keys of which `fresh` were new. `fpr` is the rate after them. A new key is
-  // recognized as new with probability 1 - p, so for each key recognized, p / (1 - p) keys are
-  // lost.
+  // Adds `keys` keys of which `fresh` were new. `fpr` is the rate after these keys. At rate p, a
+  // new key is recognized as new with probability 1 - p. So p / (1 - p) new keys are lost for each
+  // key that is recognized.
   void Add(uint64_t keys, uint64_t fresh, double fpr) {
     keys_ += keys;
     fresh_ += fresh;
@@ -120,7 +121,7 @@ class Counts {
   uint64_t keys() const { return keys_; }
   uint64_t fresh() const { return fresh_; }
   uint64_t left_out() const { return keys_ - fresh_; }
-  // The expected number of new lines among those left out.
+  // Returns the expected number of new lines that were left out.
   double lost() const { return std::min(lost_, static_cast<double>(left_out())); }
 
  private:
@@ -130,8 +131,8 @@ class Counts {
   double fpr_;
 };
 
-// Writes records as they are. The last record of a file may lack its line end. The line end is then
-// added if another record follows.
+// Writes records as they are. If the last record of a file lacks its line end, adds it before the
+// next record.
 class RecordWriter {
  public:
   explicit RecordWriter(bool raw) : raw_(raw) {}
@@ -146,7 +147,7 @@ class RecordWriter {
     for (size_t i = 0; i < batch.size(); ++i) {
       if (fresh.Test(i)) Write(batch.records[i]);
     }
-    out_.Flush();  // slow input is answered as it comes
+    out_.Flush();  // slow input gets its answers without delay
   }
   void Close() { out_.Close(); }
 
@@ -182,18 +183,20 @@ void Check(const DedupOptions& options) {
   }
 }
 
-// Enough for several threads, and so few that the rate hardly changes during a batch.
+// Largest number of keys in a batch: enough work for several threads. The false-positive rate
+// hardly changes while this number of keys is inserted.
 constexpr size_t kMaxBatch = size_t{1} << 15;
 
-// Filters for fewer lines are hardly smaller, and their rates are higher than the formulas for
-// large filters predict.
+// Smallest capacity of a new filter. A smaller filter would save hardly any memory, and its rate
+// would be higher than the formulas for large filters predict.
 constexpr uint64_t kMinCapacity = uint64_t{1} << 16;
 
 AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterKind kind = options.kind;
   FilterOptions made = options.made;
   made.backend = options.run.Pinned();
-  // The default kind gets no warning: the help states that another kind takes less than half.
+  // Prints no advice for the default kind, because the help states that another kind takes less
+  // than half of the memory.
   if (const std::string advice =
           SizingAdvice(kind, std::max(made.capacity, kMinCapacity), made.fpr);
       !advice.empty() && kind != SplitBlockBloomFilter::kKind) {
@@ -225,11 +228,11 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
   return filter;
 }
 
-// Reads the input until it ends or a signal comes.
+// Reads the input until its end or a signal.
 void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& seen,
                  KeyReader& reader, Counts& counts) {
   RecordWriter out(options.input.u64);
-  // A progress bar among lines on the same terminal would be useless.
+  // No progress bar is shown if the lines go to a terminal, because both would mix.
   Progress progress("reading", Progress::Unit::kBytes, total_bytes,
                     options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
   KeyBatch batch;
@@ -247,7 +250,7 @@ void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& se
     }
     if (first && !options.json) out.Write(reader.header());
   } catch (const Stopped&) {
-    // A line that has not ended is dropped.
+    // A signal stopped the input. The line that was incomplete at that time is dropped.
   }
   if (!options.json) out.Close();
 }
@@ -261,15 +264,16 @@ struct ExactCounts {
   uint64_t filter_bytes = 0;
 };
 
-// Collects the keys that may occur more than once: those that the filter may already have. Every
-// other key occurs once.
+// Adds to `repeated` the keys for which the filter answers "maybe" before they are inserted. These
+// are all keys that occur more than once, and a few false positives.
 void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_t total_bytes,
                       RepeatedKeys& repeated, ExactCounts& counts) {
   AnyFilter filter = FilterFor(options, /*exists=*/false, total_bytes);
   const std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(*filter), engine);
   Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
   const StandardInputPlace begin;
-  // Keys are read as records, which compares the headers of all files before anything is written.
+  // `records` makes the reader compare the headers of all files, so that files with different
+  // headers are refused before anything is written.
   KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
   KeyBatch batch;
   std::vector<uint64_t> words;
@@ -363,7 +367,8 @@ void SaySummary(const SeenKeys& seen, const Counts& counts) {
       " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
 }
 
-// Saves the filter. If the file did not exist, and so could not be locked, it must still not exist.
+// Saves the filter. A file that did not exist could not be locked, so throws Error(kBusy) if
+// another process has created it since.
 void Save(const DedupOptions& options, const Filter& filter) {
   try {
     SaveFilter(filter, options.filter, options.run.quiet, options.save);
@@ -399,7 +404,8 @@ int Run(DedupOptions options) {
   Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts);
   reader.Conclude(options.filter.empty() ? "" : "; the filter was not saved", /*some_key=*/false);
   if (options.json) WriteJson(*seen, reader, counts);
-  // Saved after all lines are written: lines that were not written must be new the next time.
+  // The filter is saved only after all lines are written. If writing fails, the lines that were not
+  // written are new again in the next run.
   if (!options.filter.empty() && !options.json) {
     Save(options, **filter);
   }

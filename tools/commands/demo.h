@@ -10,18 +10,18 @@
 
 namespace tamis::tools {
 
-// Returns how many numbers, at most `most`, a filter of `max_bytes` holds at `fpr`. From a million
-// on, the number is rounded down to a multiple of a million. Returns 0 if `max_bytes` is less than
-// a block.
+// Returns the number of keys, at most `most`, that fit a filter of `max_bytes` at the rate `fpr`.
+// If the result is less than `most` and at least a million, it is rounded down to a multiple of a
+// million. Returns 0 if `max_bytes` is less than a block.
 uint64_t NumbersThatFit(uint64_t most, double fpr, uint64_t max_bytes);
 
-// Queries in random order. Half of them are from the first `numbers` of PhoneNumbers, and half are
-// not.
+// Queries in random order. Half of them are among the first `numbers` of PhoneNumbers, the other
+// half is not.
 struct PhoneQueries {
   PhoneQueries(uint64_t numbers, uint64_t n);
 
   std::vector<uint64_t> keys;
-  std::vector<bool> known;  // whether each key is in, from PhoneNumbers::IndexOf
+  std::vector<bool> known;  // whether each key is among the first `numbers`
   uint64_t num_known = 0;
 };
 

@@ -1,5 +1,5 @@
 // tamis demo phones: builds a filter of five billion phone numbers, and queries it for a hundred
-// thousand.
+// thousand numbers.
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
 #include <tamis/file/filter_kind_name.h>
@@ -34,7 +34,8 @@ namespace {
 
 constexpr uint64_t kDefaultNumbers = 5'000'000'000;
 constexpr double kMemoryShare = 0.6;
-constexpr uint64_t kChecked = 10'000'000;  // numbers that are in, and not in, besides queries
+// In addition to the queries: how many known numbers, and how many other numbers, are queried.
+constexpr uint64_t kChecked = 10'000'000;
 
 constexpr char kDemoFooter[] =
     "A bijection on [10^10, 10^11) makes the numbers, so that it is known without a list which\n"
@@ -50,7 +51,7 @@ constexpr char kDemoFooter[] =
     "  tamis demo phones --numbers 1e8 --queries 1e6 --json\n";
 
 struct DemoOptions {
-  uint64_t numbers = 0;  // 0: as many as fit
+  uint64_t numbers = 0;  // 0: five billion, or fewer if the memory is small
   uint64_t queries = 100'000;
   double fpr = 0.01;
   std::string save;
@@ -73,7 +74,8 @@ uint64_t DefaultNumbers(const DemoOptions& options) {
 }
 
 void Check(const DemoOptions& options) {
-  // The false-positive rate is measured with phone numbers that are not in the filter.
+  // At least kChecked phone numbers must stay out of the filter: its false-positive rate is
+  // measured with them.
   if (options.numbers > PhoneNumbers::kCount - kChecked) {
     throw Error(ErrorCode::kInvalidArgument, "--numbers: " + WithCommas(options.numbers) +
                                                  " is not in [1, " +
@@ -112,7 +114,7 @@ struct Results {
 
   uint64_t false_negatives() const { return queries.false_negatives + members_missed; }
   double measured_fpr() const { return static_cast<double>(absent_found) / kChecked; }
-  // One standard deviation of the measurement.
+  // Returns the standard deviation of measured_fpr().
   double fpr_error() const {
     return std::sqrt(predicted_fpr * (1 - predicted_fpr) / static_cast<double>(kChecked));
   }

@@ -56,7 +56,8 @@ struct EraseOptions {
   bool json = false;
 };
 
-// Throws if a key is given more often than it is in the filter: erasing it could erase another key.
+// Throws if the filter does not find every key, counting copies. Erasing a key that the filter does
+// not contain could erase another key.
 void RequireAllIn(const ErasableFilter& filter, std::span<const uint64_t> hashes,
                   const std::string& name) try {
   filter.RequireAllIn(Hashes{hashes});

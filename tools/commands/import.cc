@@ -33,7 +33,7 @@ constexpr char kImportFooter[] =
     "one.\n"
     "\n";
 
-// The value of --from that is not a format of files.
+// The value of --from for a filter on a Redis server. All other values are formats of files.
 constexpr char kRedis[] = "redis";
 
 constexpr char kImportRedis[] =

@@ -56,8 +56,8 @@ struct InfoOptions {
   bool json = false;
 };
 
-// Describes the layers and the options of a scalable filter. Bytes are those of the layers'
-// payloads.
+// Describes the layers and the options of a scalable filter. The bytes of a layer are the size of
+// its payload.
 nlohmann::ordered_json DescribeLayers(const ScalableView& view) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   for (const Filter* layer : view.layers) {
@@ -78,7 +78,7 @@ nlohmann::ordered_json Describe(const std::string& path, bool header_only,
   const FileHeader header = ReadHeader(path);
   const FilterKindInfo& info = KindInfo(header.kind);
   const bool keyed = IsKeyed(header.hash.kind);
-  // Layers and estimates are known only once the file is opened, which needs the secret.
+  // If the file cannot be opened without a secret, its layers and estimates are unknown.
   const bool closed = keyed && !header.has_secret && !secret;
   const double capacity = static_cast<double>(header.capacity);
   std::optional<AnyFilter> filter;
@@ -170,7 +170,7 @@ std::string InfoText(const nlohmann::ordered_json& json, const FilterKindInfo& i
                            : json["secret_in_file"].get<bool>() ? ", its secret in the file"
                                                                 : ", its secret not in the file"));
   text += Row("keys", json["key_types"].get<std::string>());
-  std::string rate;  // of layers only if they could be opened
+  std::string rate;  // stays empty for layers that could not be opened
   if (json.contains("fpr_bound")) {
     rate = " below " + PercentText(json["fpr_bound"].get<double>());
   } else if (json.contains("fpr_at_capacity")) {

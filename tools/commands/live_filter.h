@@ -24,7 +24,7 @@ struct LiveFilterOptions {
 
 struct LiveFilter {
   ForeignFilter filter;
-  bool grew = false;  // as redis::RedisBloomDump::grew
+  bool grew = false;  // see redis::RedisBloomDump::grew
 };
 
 // Reads the filter. Throws Error(kUnsupported) if tamis was built without hiredis, and the errors

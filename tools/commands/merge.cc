@@ -55,8 +55,8 @@ struct MergeOptions {
               "cannot merge " + file + " with " + options.files.front() + ": " + reason);
 }
 
-// Throws for filters that cannot be merged, before anything large is read. Returns the bytes of all
-// filters.
+// Throws for filters that cannot be merged, before their contents are read. Returns the sum of the
+// sizes of all filters.
 uint64_t CheckHeaders(const MergeOptions& options) {
   const FileHeader first = ReadHeader(options.files.front());
   uint64_t bytes = 0;
@@ -99,13 +99,13 @@ int Run(MergeOptions options) {
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
-  // Every input is verified: damage in an input would get into the result, where it could not be
-  // detected.
+  // Every input is verified. Otherwise its damage would become part of the result, where no check
+  // could detect it.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
   std::optional<HashSecret> secret = options.secret.Read();
   AnyFilter filter = Load(options.files.front(), {.secret = secret});
   progress.Advance(filter->bytes());
-  if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // the same in all filters
+  if (IsKeyed(filter->hash().kind)) secret = filter->hash().secret;  // all filters have the same
   const KeyTypes first_types = filter->key_types();
   std::string other_types;  // the first file with other key types
   for (size_t i = 1; i < options.files.size(); ++i) {

@@ -1,4 +1,4 @@
-// Filters that hold far more keys than they were sized for.
+// Finds filters that contain far more keys than they were sized for.
 #ifndef TAMIS_TOOLS_COMMANDS_OVERFULL_H_
 #define TAMIS_TOOLS_COMMANDS_OVERFULL_H_
 
@@ -9,16 +9,16 @@
 
 namespace tamis::tools {
 
-// Returns the false-positive rate that a filter was sized for: `asked`, or the rate at its
-// capacity, at most kMaxFpr, if that is higher.
+// Returns the false-positive rate that a filter was sized for: the larger of `asked` and the rate
+// at its capacity. The rate at its capacity counts as at most kMaxFpr.
 inline double RateSizedFor(const Filter& filter, double asked) {
   const double at_capacity =
       FilterFpr(filter.kind(), static_cast<double>(filter.capacity()), filter.bytes());
   return std::max(asked, std::min(at_capacity, kMaxFpr));
 }
 
-// Returns whether the rate is ten times the rate that the filter was sized for, or halfway to 1 if
-// ten times the rate is more than that. A scalable filter is never overfull.
+// Returns whether the expected rate exceeds ten times the rate r that the filter was sized for, or
+// (1 + r) / 2 if that is less. A scalable filter is never overfull.
 inline bool IsOverfull(const Filter& filter, double asked) {
   if (KindInfo(filter.kind()).has_layers) return false;
   const double rate = RateSizedFor(filter, asked);

@@ -55,7 +55,7 @@ struct AddOptions {
   bool json = false;
 };
 
-// Splits "a,b" into two columns, unless there is a column of that name.
+// Splits "a,b" into the columns "a" and "b", unless the file has a column named "a,b".
 std::vector<std::string> SplitColumns(const std::string& names, const parquet::Schema& schema) {
   for (size_t i = 0; i < schema.columns().size(); ++i) {
     if (schema.PathOf(i) == names) return {names};

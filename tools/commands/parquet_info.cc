@@ -1,5 +1,5 @@
-// tamis parquet info: describes the Bloom filters of Parquet files, and whether they are worth
-// their bytes.
+// tamis parquet info: describes the Bloom filters of Parquet files, and reports whether they are
+// worth their bytes.
 #include <tamis/parquet/filter_report.h>
 #include <tamis/parquet/source.h>
 #include <tamis/units.h>

@@ -1,4 +1,4 @@
-// tamis parquet prune: finds the files and row groups that may hold keys of a list.
+// tamis parquet prune: finds the files and row groups that may contain keys of a list.
 #include <tamis/file/folder.h>
 #include <tamis/parquet/pruner.h>
 #include <tamis/units.h>
@@ -25,7 +25,7 @@
 namespace tamis::tools {
 namespace {
 
-using namespace parquet;  // of the library
+using namespace parquet;  // the namespace tamis::parquet
 using Json = nlohmann::ordered_json;
 
 constexpr char kParquetPruneFooter[] =

@@ -6,8 +6,8 @@
 namespace tamis::tools {
 
 void PhoneNumbers::Fill(uint64_t first, std::span<uint64_t> numbers) {
-  // Each lane takes every eighth number, so that additions of different lanes do not wait for each
-  // other.
+  // Each lane computes every eighth number, so that the additions of different lanes do not wait
+  // for each other.
   constexpr size_t kLanes = 8;
   constexpr uint64_t kStride = kLanes * phone::kStep % kCount;
   std::array<uint64_t, kLanes> lanes = {};

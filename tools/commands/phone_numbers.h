@@ -13,7 +13,7 @@ namespace phone {
 inline constexpr uint64_t kFirst = 10'000'000'000;
 inline constexpr uint64_t kCount = 90'000'000'000;
 inline constexpr uint64_t kStart = 31'415'926'535;
-inline constexpr uint64_t kStep = 55'623'058'987;  // shares no prime with kCount: 2, 3, 5
+inline constexpr uint64_t kStep = 55'623'058'987;  // coprime to kCount: 2, 3, 5
 static_assert(std::gcd(kStep, kCount) == 1);
 
 // a * b mod kCount.
@@ -21,8 +21,8 @@ constexpr uint64_t MultiplyMod(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kCount);
 }
 
-// Returns the inverse of kStep, which by Euler is its power phi - 1, where phi = kCount (1 - 1/2)
-// (1 - 1/3) (1 - 1/5).
+// Returns the inverse of kStep modulo kCount. By Euler's theorem it is kStep^(phi - 1), where phi =
+// kCount (1 - 1/2) (1 - 1/3) (1 - 1/5).
 constexpr uint64_t InverseStep() {
   uint64_t result = 1;
   uint64_t power = kStep;
@@ -38,12 +38,12 @@ static_assert(MultiplyMod(kStep, kInverseStep) == 1);
 }  // namespace phone
 
 // A bijection between [0, kCount) and the numbers [10^10, 10^11): number i is 10^10 + (i * kStep +
-// kStart) mod kCount. The first N numbers of this order are a set. IndexOf decides without a list
-// whether a number is in it.
+// kStart) mod kCount. The first N numbers in this order serve as the set of known numbers. IndexOf
+// tells without a list whether a number is among them.
 //
-// The congruence costs one addition per number. Its step is near the golden section of the range,
-// so the first N numbers are spread evenly over the range for every N. The order is not random. The
-// hash of the filter makes up for this.
+// Fill computes each number by one addition. The step is near the golden section of the range, so
+// for every N, the first N numbers are spread evenly over the range. The order is not random, but
+// the filter hashes the numbers.
 struct PhoneNumbers {
   static constexpr uint64_t kFirst = phone::kFirst;
   static constexpr uint64_t kCount = phone::kCount;

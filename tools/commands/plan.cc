@@ -46,7 +46,8 @@ std::string ProbeText(const std::optional<ProbeCost>& probe) {
   return Format("%s%.2f", probe->at_least ? ">" : "", probe->ns);
 }
 
-// Returns as many of `lacks` as fit into the last column.
+// Returns the text of the last column: the first elements of `lacks`, and "..." if the others do
+// not fit.
 std::string LacksText(const std::vector<std::string>& lacks) {
   std::string text = "lacks ";
   for (size_t i = 0; i < lacks.size(); ++i) {

@@ -21,15 +21,15 @@
 namespace tamis::tools {
 namespace {
 
-// Writes a line as it was read, or an integer of 8 bytes if `raw`.
+// Writes a record as it was read. `raw`: the record is an integer of 8 bytes, without a line end.
 void WriteRecord(std::string_view record, bool raw, Output& out) {
   out.Write(record);
   // The last line of a file may lack its end, and another file may follow.
   if (!raw && !record.ends_with('\n')) out.Write("\n");
 }
 
-// Prints how many of the keys may be in the filter, and adds a hint if chance alone explains that
-// number. Without a hint, prints nothing unless `needed`.
+// Prints how many of the keys may be in the filter. Adds a hint if no key was found, or if false
+// positives alone explain the number. If there is no hint and `needed` is false, prints nothing.
 void SaySummary(const Queryable& queryable, const std::string& name, uint64_t found, uint64_t keys,
                 bool needed) {
   const double p = queryable.expected_fpr();
@@ -82,7 +82,7 @@ int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQuer
   Output out;
   const bool lines = options.WritesLines();
   KeyReader reader(options.input, {.records = lines});
-  // A bar among lines on the same terminal would be of no use.
+  // No progress bar is shown if the lines go to a terminal, because both would mix.
   Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0),
                     quiet || (lines && ::isatty(STDOUT_FILENO) == 1));
   KeyBatch batch;
@@ -104,7 +104,7 @@ int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQuer
       for (size_t i = 0; i < n; ++i) {
         if (found.Test(i) != options.invert) WriteRecord(batch.records[i], options.input.u64, out);
       }
-      out.Flush();  // slow input is answered as it comes
+      out.Flush();  // slow input gets its answers without delay
     }
     if (bitmap) bitmap->Append(found, options.invert, batch);
     progress.Advance(reader.bytes_read() - before);

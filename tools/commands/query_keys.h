@@ -1,4 +1,4 @@
-// The part that `tamis query` and `tamis redis query` share.
+// The code that `tamis query` and `tamis redis query` share.
 #ifndef TAMIS_TOOLS_COMMANDS_QUERY_KEYS_H_
 #define TAMIS_TOOLS_COMMANDS_QUERY_KEYS_H_
 
@@ -26,15 +26,15 @@ struct KeyQueryOptions {
 
   // Adds --invert, --count, --json and --any. Returns --any.
   Option AddTo(const CommandLine& command);
-  // Throws Error(kInvalidArgument) for options that do not go together, and if an output is one of
-  // the files `inputs` or another output.
+  // Throws Error(kInvalidArgument) for options that exclude each other, and if an output is also
+  // one of the files `inputs` or another output.
   void Check(const std::vector<std::string>& inputs) const;
   bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
 };
 
-// Queries `queryable`, which messages call `name`, for the keys of the input, and writes the
-// outputs. Runs on `engine`, or on this thread if it is nullptr. Then prints a summary, unless the
-// false-positive rate is unknown, and warnings about keys that look wrong. `quiet` suppresses both.
+// Queries `queryable` for the keys of the input, and writes the outputs. Messages call it `name`.
+// Runs on `engine`, or on this thread if `engine` is nullptr. Then prints a summary if the
+// false-positive rate is known, and warnings about keys that look wrong. `quiet` suppresses both.
 // `input_bytes` is the size of the input, if it is known. Returns the exit status. Throws the
 // errors of reading and querying.
 int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQueryOptions& options,

@@ -1,4 +1,4 @@
-// Recognizes keys of a stream that came before.
+// Recognizes the keys of a stream that have occurred before.
 #ifndef TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 #define TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 
@@ -22,17 +22,17 @@ class SeenKeys {
 
   // Like ChangeableFilter::InsertIfAbsent. Throws Error(kInvalidArgument) if a key does not fit.
   virtual size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) = 0;
-  // Returns the false-positive rate with the keys so far, from FprByCount or from WindowedFilter.
+  // Returns the false-positive rate for the keys inserted so far.
   virtual double Fpr() const = 0;
   virtual uint64_t bytes() const = 0;
 };
 
-// Remembers all keys, in `filter`, which must outlive the result.
+// Returns an object that remembers all keys in `filter`, which must outlive the object.
 std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine);
 
-// Remembers the last `window` keys or more, in filters of this kind, at a rate of `fpr`. Throws
-// Error(kInvalidArgument) for a kind other than bloom and split-block, and the errors of
-// WindowedFilter.
+// Returns an object that remembers at least the last `window` keys, in filters of this kind with
+// the rate `fpr`. Throws Error(kInvalidArgument) for a kind other than bloom and split-block, and
+// the errors of WindowedFilter.
 std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
                                        const Engine& engine);
 

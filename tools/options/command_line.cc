@@ -14,12 +14,12 @@
 namespace tamis::tools {
 namespace {
 
-// The group of options that the help leaves out. An empty group would hide their names in errors,
-// too.
+// The group of options that the help leaves out. With an empty group name, errors would leave out
+// the names of these options, too.
 constexpr char kHiddenGroup[] = "Hidden";
 
-// Like the parser's own formatter, with less clutter. Errors report which options exclude each
-// other.
+// Formats the help like the parser's own formatter, but leaves out details, such as which options
+// exclude each other. Errors report these.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -51,7 +51,7 @@ class HelpFormatter : public CLI::Formatter {
 
 // Returns how many letters must be inserted, removed or replaced to turn `a` into `b`.
 size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);  // from the beginnings of `b` to one of `a`
+  std::vector<size_t> row(b.size() + 1);  // row[j]: distance of a[0, i) and b[0, j)
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
     size_t diagonal = std::exchange(row[0], i + 1);
@@ -64,11 +64,11 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Returns the end of a sentence about an unknown `word`: the name that may be meant, if one of
-// `names` is similar.
+// Returns the end of an error about an unknown `word`: "; did you mean NAME?" if one of `names` is
+// similar, otherwise "".
 std::string IsMeant(std::string_view word, const std::vector<std::string>& names) {
   constexpr size_t kMostMistakes = 2;  // two exchanged letters count as two
-  constexpr size_t kBeginning = 3;     // letters that identify a name
+  constexpr size_t kBeginning = 3;     // letters that suffice as the beginning of a name
   const std::string* nearest = nullptr;
   size_t least = std::min(kMostMistakes + 1, word.size());
   for (const std::string& name : names) {
@@ -94,7 +94,7 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
     if (std::find(names.begin(), names.end(), given) != names.end()) {
       return Quoted(given) + " must come after the command, and not after \"--\"";
     }
-    // "-fpr" lacks one dash.
+    // The user may have forgotten a dash, as in "-fpr".
     return "unknown option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
   }
   std::vector<std::string> names;
@@ -144,7 +144,8 @@ std::string ErrorText(const CLI::App& program, const CLI::App& app, const CLI::P
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
     case CLI::ExitCodes::ExtrasError:
     case CLI::ExitCodes::RequiredError:
-      // A missing option may be one with a typing error in its name.
+      // Reports an unknown argument first: it may be the missing option with a typing error in its
+      // name.
       if (!rest.empty()) return UnexpectedText(app, rest[0]);
       return (option == nullptr ? "a command" : option->get_name()) + " is required";
     case CLI::ExitCodes::ArgumentMismatch:
@@ -221,7 +222,7 @@ const Option& Option::Excludes(const Option& other) const {
 CommandLine::CommandLine(const std::string& program, const std::string& description,
                          const std::string& version)
     : app_(std::make_shared<CLI::App>(description, program)) {
-  app_->formatter(std::make_shared<HelpFormatter>());  // sub-commands take it over
+  app_->formatter(std::make_shared<HelpFormatter>());  // sub-commands inherit it
   app_->set_version_flag("--version", version);
   app_->require_subcommand(0, 1);
 }

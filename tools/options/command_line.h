@@ -1,4 +1,4 @@
-// Defines commands and options. Only command_line.cc includes the parser behind them, whose header
+// Defines commands and options. Only command_line.cc includes the header of the parser CLI11, which
 // takes seconds to compile.
 #ifndef TAMIS_TOOLS_OPTIONS_COMMAND_LINE_H_
 #define TAMIS_TOOLS_OPTIONS_COMMAND_LINE_H_
@@ -22,9 +22,9 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
 
   const Option& Required() const;
-  // Sets the name of its value in the help.
+  // Sets the name of the option's value in the help.
   const Option& Type(const std::string& name) const;
-  // Sets its heading in the help.
+  // Sets the heading under which the help lists the option.
   const Option& Group(const std::string& name) const;
   // Leaves the option out of the help.
   const Option& Hidden() const;
@@ -37,8 +37,8 @@ class Option {
   CLI::Option* option_;
 };
 
-// A program or one of its commands. Copies refer to the same one. Variables that options set must
-// outlive it.
+// A program or one of its commands. Copies refer to the same command. The variables that options
+// set must outlive all copies.
 class CommandLine {
  public:
   CommandLine(const std::string& program, const std::string& description,
@@ -46,7 +46,7 @@ class CommandLine {
 
   CommandLine AddCommand(const std::string& name, const std::string& description) const;
   void RequireCommand() const;
-  // Sets the end of the help.
+  // Sets the text at the end of the help.
   void Footer(const std::string& text) const;
 
   Option Add(const std::string& names, std::string& value, const std::string& description) const;

@@ -21,8 +21,8 @@ void OpenOptions::AddTo(const CommandLine& command) {
   with_verify.Excludes(without_verify);
 }
 
-// Verifying a byte of the filter takes about a thirtieth of the time that a byte of input takes. So
-// verification is short, or adds at most half to the time.
+// Verifying a byte of the filter takes about a thirtieth of the time of querying a byte of input.
+// So the verification is short, or adds about half to the time of the queries at most.
 bool OpenOptions::Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const {
   constexpr uint64_t kSoonDone = uint64_t{256} << 20;
   constexpr uint64_t kPerInputByte = 16;

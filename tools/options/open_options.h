@@ -23,13 +23,14 @@ struct OpenOptions {
 
   // Adds --map, --no-map, --verify and --no-verify.
   void AddTo(const CommandLine& command);
-  // Returns whether to verify all of the mapped file at `path` before it is queried for the keys of
-  // `input_bytes` bytes of input. These may be unknown. kVerifyHelp states the rule.
+  // Returns whether to verify all bytes of the mapped file at `path` before queries. `input_bytes`
+  // is the size of the input with the keys, if it is known. kVerifyHelp states the rule.
   bool Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const;
 };
 
-// Opens the file at `path` as the options say, by `load(LoadOptions)` or `map(MapOptions)`, and
-// returns what that returns. Shows a notice on a terminal while a file is verified.
+// Opens the file at `path` according to the options. Calls `load(LoadOptions)` or
+// `map(MapOptions)`, and returns its result. Shows a notice on a terminal while a mapped file is
+// verified.
 template <typename Load, typename Map>
 auto OpenAsAsked(const std::string& path, const OpenOptions& options, const RunOptions& run,
                  const SecretOptions& secret_options, std::optional<uint64_t> input_bytes,

@@ -53,7 +53,7 @@ std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
   if (i < text.size()) {
     if (text[i] != 'e' && text[i] != 'E') return std::nullopt;
     text.remove_prefix(i + 1);
-    if (text.starts_with("+-")) return std::nullopt;  // std::from_chars would take the minus
+    if (text.starts_with("+-")) return std::nullopt;  // std::from_chars would accept "-" after "+"
     if (text.starts_with('+')) text.remove_prefix(1);
     int exponent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
@@ -216,7 +216,7 @@ double ParseFpr(std::string_view option, std::string_view text) {
 
 MaxBad ParseMaxBad(std::string_view option, std::string_view text) {
   MaxBad max_bad;
-  max_bad.count = Count(text);  // not for less than one line, which is a share
+  max_bad.count = Count(text);  // std::nullopt for a share such as 0.01
   if (max_bad.count) return max_bad;
   const std::optional<double> share = Share(text);
   if (!share || !(*share >= 0 && *share <= 1)) {

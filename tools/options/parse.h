@@ -37,7 +37,8 @@ MaxBad ParseMaxBad(std::string_view option, std::string_view text);
 // Parses the separator of fields: one byte that is not a quote or line end.
 char ParseSeparator(std::string_view option, std::string_view text);
 
-// Parses a number, decimal or hexadecimal with 0x. "random" returns a random number.
+// Parses a decimal number, or a hexadecimal number that begins with 0x. Returns a random number for
+// "random".
 uint64_t ParseSeed(std::string_view option, std::string_view text);
 
 // Parses "LO:HI", both inclusive, with LO <= HI.

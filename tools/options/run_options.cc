@@ -17,7 +17,8 @@ std::optional<Calibration> SavedCalibration() {
     std::error_code missing;
     if (std::filesystem::exists(path, missing)) return Calibration::Load(path);
   } catch (const Error& error) {
-    // Without a home directory, calibrations cannot be saved. A damaged one costs only speed.
+    // Without a home directory there is no calibration. A calibration that is damaged or cannot be
+    // read is ignored, because calls are only slower without it.
     if (error.code() == ErrorCode::kCorrupt)
       Say(std::string("calibration ignored: ") + error.what());
   }

@@ -11,8 +11,8 @@
 
 namespace tamis::tools {
 
-// Returns the calibration of this machine, if `tamis backends --calibrate` has saved one. If it is
-// damaged, prints a message on standard error and returns std::nullopt.
+// Returns the calibration of this machine, if `tamis backends --calibrate` has saved one. Returns
+// std::nullopt if it cannot be read. If it is damaged, also prints a message on standard error.
 std::optional<Calibration> SavedCalibration();
 
 struct RunOptions {

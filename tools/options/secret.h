@@ -12,8 +12,8 @@
 
 namespace tamis::tools {
 
-// A command that makes a secret for --secret. Only commands that build filters show it: others need
-// the secret of an existing filter, and must not replace it.
+// A command that makes a secret for --secret. Only the help of commands that build filters shows
+// it. Other commands require the secret of the existing filter.
 inline constexpr char kMakeSecret[] = "openssl rand -hex 16 > FILE";
 
 struct SecretOptions {
@@ -21,7 +21,8 @@ struct SecretOptions {
 
   // Adds --secret.
   void AddTo(const CommandLine& command);
-  // Returns `paths` and the path of the secret, if there is one. Outputs must be other files.
+  // Returns `paths` and the path of the secret, if it is given, so that outputs can be compared
+  // with them.
   std::vector<std::string> And(std::vector<std::string> paths) const;
   // Reads the secret: 32 hexadecimal digits on a line. Returns std::nullopt if no file was given.
   // Throws Error(kIo), and Error(kInvalidArgument). Messages do not contain the contents of the

@@ -6,7 +6,7 @@
 
 namespace tamis::tools {
 
-// Commands that read files with keys.
+// Commands that read keys from files.
 Command AddRedisInsert(const CommandLine& redis);
 Command AddRedisQuery(const CommandLine& redis);
 Command AddRedisRebuild(const CommandLine& redis);

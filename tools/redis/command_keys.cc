@@ -62,7 +62,7 @@ struct InsertOptions {
   bool json = false;
 };
 
-// Prints how many of the `sent` keys are in the filter after the error.
+// Prints how many of the `sent` keys were inserted in spite of the error.
 void SayWhatIsIn(uint64_t sent, const UnansweredError& error) {
   const uint64_t unknown = error.keys().size();
   std::string said;

@@ -17,7 +17,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Returns whether there is a colon before the @ that ends the user information.
+// Returns whether the user information of the URL, which ends with an @, contains a colon.
 bool HasPassword(std::string_view url) {
   const size_t scheme = url.find("://");
   const size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;

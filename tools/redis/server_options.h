@@ -1,5 +1,5 @@
-// The options that name the Redis servers. Builds without hiredis have them, too, so that commands
-// can report that it is missing.
+// The options that name the Redis servers. Builds without hiredis also have these options, so that
+// commands can report that hiredis is missing.
 #ifndef TAMIS_TOOLS_REDIS_SERVER_OPTIONS_H_
 #define TAMIS_TOOLS_REDIS_SERVER_OPTIONS_H_
 
@@ -16,12 +16,12 @@ struct RedisServerOptions {
   std::string password_file;
   std::string ca_file;
 
-  // Adds --url, --user, --password-file and --ca-file under this heading of the help, or under the
-  // usual one if `heading` is empty.
+  // Adds --url, --user, --password-file and --ca-file. The help lists them under `heading`, or
+  // under its usual heading if `heading` is empty.
   void AddTo(const CommandLine& command, const std::string& heading = {});
   // Returns whether one of the options was given.
   bool given() const;
-  // Returns `paths` and the files of these options. Outputs must be other files.
+  // Returns `paths` and the files of these options, so that outputs can be compared with them.
   std::vector<std::string> And(std::vector<std::string> paths) const;
 };
 
