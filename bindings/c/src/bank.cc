@@ -52,7 +52,8 @@ void RequireWritable(const FilterBank& bank) {
   }
 }
 
-// Like FilterBank::Add, for keys in several runs.
+// Returns the filter that FilterBank::Add would build from these keys, which may come in several
+// runs.
 SplitBlockBloomFilter FilterOfKeys(const FilterBank& bank, const Engine* engine,
                                    const KeyArray& keys) {
   uint64_t valid = 0;

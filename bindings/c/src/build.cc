@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMaxChunks = uint64_t{1} << 32;
 
-// Checks all chunks. The messages of errors name the chunk if there are several.
+// Checks all chunks. If there are several chunks, error messages name the chunk.
 std::vector<KeyArray> ReadChunks(const tamis_keys* keys, uint64_t num_chunks) {
   std::vector<KeyArray> chunks;
   if (num_chunks == 0) return chunks;

@@ -47,7 +47,8 @@ Object Open(Bytes bytes, const OpenOptions& options) {
   return options.map ? Map(bytes, options.AsMap()) : Load(bytes, options.load);
 }
 
-// Writes the bytes of the filter to `out` if it is not NULL. Returns their number.
+// Returns the number of bytes of the saved filter. If `out` is not nullptr, also writes the bytes
+// to it.
 uint64_t Write(const Filter& filter, const SaveOptions& options, std::span<std::byte>* out) {
   return out != nullptr ? Serialize(filter, *out, options) : SerializedBytes(filter, options);
 }

@@ -50,7 +50,7 @@ void RequireTwo(const tamis_filter* filter, const tamis_filter* other) {
 
 uint32_t AbilitiesOf(Filter& filter) {
   Abilities can = KindInfo(filter.kind()).can;
-  // A scalable filter erases if its layers do.
+  // A scalable filter can erase keys if its layers can.
   const ChangeableFilter* const changeable = filter.changeable();
   can.erase = changeable != nullptr && changeable->change_traits().erases;
   return AbilityBits(can);

@@ -30,8 +30,8 @@ constexpr struct {
 };
 static_assert(std::size(kStatuses) == static_cast<size_t>(ErrorCode::kUnavailable) + 1);
 
-// The message of the last failed call. It has a fixed place, so that out-of-memory errors can be
-// reported. There is room for the longest path and a sentence.
+// The message of the last failed call. The array has a fixed size, so that storing a message
+// allocates no memory. It has room for the longest path and a sentence.
 constexpr size_t kMessageBytes = 5 * 1024;
 thread_local char last_error[kMessageBytes] = {};
 

@@ -1,4 +1,5 @@
-// The boundary of the library. No exception crosses it; error messages are kept per thread.
+// Converts exceptions to statuses, because no exception may leave the library. Each thread stores
+// the message of its last error.
 #ifndef TAMIS_BINDINGS_C_SRC_GUARD_H_
 #define TAMIS_BINDINGS_C_SRC_GUARD_H_
 
@@ -11,10 +12,10 @@
 
 namespace tamis::c {
 
-// Keeps the message of the current exception and returns its status. Call only in a handler.
+// Stores the message of the current exception and returns its status. Call only in a `catch` block.
 tamis_status Caught() noexcept;
 
-// The body of every function: runs `body`, and returns the status of an exception.
+// Runs `body`, the work of an exported function. Returns TAMIS_OK, or the status of an exception.
 template <typename Body>
 tamis_status Guard(const Body& body) noexcept {
   try {
@@ -25,7 +26,7 @@ tamis_status Guard(const Body& body) noexcept {
   }
 }
 
-// The same for functions of one key. `body` returns the answer as a bool.
+// Like Guard, for functions of one key. `body` returns the answer as a bool.
 template <typename Body>
 tamis_answer Answer(const Body& body) noexcept {
   try {
@@ -41,7 +42,8 @@ tamis_answer Answer(const Body& body) noexcept {
 }
 
 // Throws Error(kInvalidArgument) if `pointer` is NULL or misaligned for T. `name` is the name of
-// the argument. Takes a pointer, because a reference to a misaligned object is undefined.
+// the argument. The parameter is a pointer, because a reference to a misaligned object is undefined
+// behavior.
 template <typename T>
 void RequireArray(const void* pointer, const char* name) {
   if (pointer == nullptr) Refuse(std::string(name) + " is NULL");
@@ -57,8 +59,8 @@ T& Required(T* pointer, const char* name) {
   return *pointer;
 }
 
-// An output that the caller may omit. Create it before any work: the constructor throws if the
-// pointer is misaligned.
+// An output that the caller may omit. Construct it before any work, because the constructor throws
+// if the pointer is misaligned.
 template <typename T>
 class WantedOutput {
  public:

@@ -41,8 +41,8 @@ inline const Queryable& QueryableOf(const tamis_filter* filter) {
 // Throws Error(kUnsupported): "a view cannot be `action`".
 [[noreturn]] void RefuseAction(const tamis_filter& filter, const char* action);
 
-// Returns the filter of tamis. Throws Error(kUnsupported), with `action`, for another sort of
-// filter.
+// Returns the filter of tamis behind the handle. For another sort of filter, throws
+// Error(kUnsupported), whose message contains `action`.
 inline Filter& FilterOf(const tamis_filter* filter, const char* action) {
   const auto* const found = std::get_if<AnyFilter>(&Required(filter, "filter").object);
   if (found == nullptr) RefuseAction(*filter, action);
@@ -70,8 +70,8 @@ inline const Engine* EngineOf(const tamis_engine* engine) noexcept {
   return engine != nullptr ? &engine->engine : nullptr;
 }
 
-// Sets *out to a handle of the result of `make`. Checks `out` first, so that no object is created
-// that the caller cannot free.
+// Sets *out to a new handle of the object that `make` returns. Checks `out` first, because without
+// `out` the caller could not free the object.
 template <typename Make>
 void MakeFilterHandle(tamis_filter** out, const Make& make) {
   tamis_filter*& handle = Required(out, "out");

@@ -6,7 +6,8 @@
 namespace tamis::c {
 namespace {
 
-// Returns the size of the first UTF-8 character of the text; 0 if it is invalid.
+// Returns the size of the first UTF-8 character of the text, or 0 if the text begins with invalid
+// UTF-8.
 size_t CharacterSize(std::string_view text) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = at(0);

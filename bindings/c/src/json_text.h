@@ -10,7 +10,7 @@ namespace tamis::c {
 
 class JsonText {
  public:
-  // Begin and end objects and arrays: '{' or '[', and '}' or ']'.
+  // Open begins an object with '{' or an array with '['. Close ends it with '}' or ']'.
   void Open(char bracket) {
     Next();
     text_ += bracket;
@@ -26,7 +26,7 @@ class JsonText {
     text_ += ':';
     first_ = true;
   }
-  // Replaces invalid UTF-8 by U+FFFD.
+  // Writes a string. Replaces invalid UTF-8 by U+FFFD.
   void String(std::string_view value);
   void Number(uint64_t value);
   void Number(double value);  // null if it is not finite
@@ -47,7 +47,7 @@ class JsonText {
   }
 
   std::string text_;
-  bool first_ = true;  // the next value needs no comma
+  bool first_ = true;  // the next value does not follow another, so it gets no comma
 };
 
 }  // namespace tamis::c

@@ -10,7 +10,7 @@
 namespace tamis::c {
 namespace {
 
-// Larger than any memory, and small enough that sums of sizes cannot overflow.
+// Limits that exceed any memory, and are small enough that sums of sizes cannot overflow.
 constexpr uint64_t kMaxKeys = uint64_t{1} << 48;
 constexpr uint64_t kMaxBytes = std::numeric_limits<ptrdiff_t>::max();
 
@@ -114,7 +114,7 @@ KeyArray::KeyArray(const tamis_keys* keys, size_t run_keys)
   whole_ = whole_.WithValidity(keys_.validity, keys_.offset);
 }
 
-// Returns the elements from the first key on; nullptr if there are 0 keys.
+// Returns the elements of the keys, from `offset` on. Returns nullptr if there are 0 keys.
 template <typename T>
 const T* KeyArray::Elements(uint64_t more) {
   RequireInMemory(keys_.offset + keys_.count + more, sizeof(T));
@@ -141,7 +141,7 @@ void KeyArray::TakeColumn() {
                        keys_.num_bytes));
   }
   if (column.bytes == nullptr && offsets[size_] != offsets[0]) Refuse("keys.bytes is NULL");
-  // A column of empty strings may have a null pointer.
+  // If all strings are empty, `bytes` may be nullptr.
   whole_ = column.bytes != nullptr ? column : Column{"", column.offsets};
 }
 
@@ -165,7 +165,7 @@ void KeyArray::TakeViews() {
   RequireInMemory(keys_.offset + keys_.count, sizeof(View));
   if (size_ == 0) return;
   RequireArray<char>(keys_.data, "keys.data");
-  // Short strings need no buffers.
+  // Views of short strings contain the strings, so there may be no buffers.
   const auto* const buffers = static_cast<const char* const*>(keys_.bytes);
   if (keys_.num_bytes > kMaxBytes / sizeof(*buffers)) {
     Refuse(detail::StrCat(keys_.num_bytes, " buffers are more than any memory has"));
@@ -178,7 +178,7 @@ void KeyArray::TakeViews() {
     if (!IsValid(i)) continue;
     const View view = ViewAt(keys_, i);
     if (view.length >= 0 && view.length <= View::kInline) continue;
-    const auto buffer = static_cast<uint64_t>(view.buffer);  // past the end if negative
+    const auto buffer = static_cast<uint64_t>(view.buffer);  // a negative index becomes too large
     if (view.length < 0 || view.offset < 0 || buffer >= keys_.num_bytes ||
         buffers[buffer] == nullptr ||
         uint64_t{static_cast<uint32_t>(view.offset)} + static_cast<uint32_t>(view.length) >

@@ -1,4 +1,4 @@
-// Keys of callers: checks them, and converts them in runs to layouts of the library.
+// Checks the keys of a caller, and converts them in runs to layouts of the library.
 #ifndef TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_
 #define TAMIS_BINDINGS_C_SRC_KEY_ARRAY_H_
 
@@ -20,15 +20,15 @@ class KeyArray {
   static constexpr size_t kRunKeys = size_t{1} << 16;
 
   // Throws Error(kInvalidArgument) if `keys` is invalid. Checks everything except whether the
-  // memory is accessible. O(count) for strings. A converted run has at most `run_keys` keys. The
-  // default is kRunKeys; some filters are faster with more keys per call.
+  // memory is accessible. O(count) for strings. If the keys are converted, a run has at most
+  // `run_keys` keys. Some filters are faster with longer runs than the default.
   explicit KeyArray(const tamis_keys* keys, size_t run_keys = kRunKeys);
 
   size_t size() const noexcept { return size_; }
 
   // Calls run(keys, first) for runs of consecutive keys, in order. `first` is the index of the
-  // first key of the run. It is a multiple of 64 and of the batches of the library, so results do
-  // not depend on the runs. Layouts of the library, and zero keys, are one run.
+  // first key of the run. `first` is a multiple of 64 and of the library's batch size, so results
+  // do not depend on the runs. Keys that are not converted, and zero keys, are one run.
   template <typename Run>
   void ForRuns(const Run& run) const {
     if (!converts_) return run(whole_, size_t{0});

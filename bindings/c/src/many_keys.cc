@@ -71,7 +71,8 @@ class Query {
     const Queryable& queryable;
   };
 
-  // Returns the sum of ask(engine or queryable, run, index of its first key, sum so far).
+  // Calls ask(by, run, first, found) for each run, and returns the sum of the results. `by` is the
+  // engine or the filter, `first` the index of the run's first key, and `found` the sum so far.
   template <typename Ask>
   uint64_t Runs(const Ask& ask) const {
     uint64_t found = 0;
@@ -155,8 +156,9 @@ class Target {
   KeyArray keys_;
 };
 
-// Insertion and erasure. change(run) and change(run, indices of the keys that were not changed)
-// return the number of changed keys.
+// Inserts or erases keys by calling change(run), or change(run, indices) if `others` is not
+// nullptr. `change` returns the number of changed keys, and writes the indices of the others to
+// `indices`.
 template <typename Change>
 void ChangeMany(const KeyArray& keys, uint64_t* changed, const char* changed_name, uint64_t* others,
                 uint64_t capacity, const char* others_name, const Change& change) {

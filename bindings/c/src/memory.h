@@ -1,4 +1,4 @@
-// Bytes of callers.
+// Checks memory of callers.
 #ifndef TAMIS_BINDINGS_C_SRC_MEMORY_H_
 #define TAMIS_BINDINGS_C_SRC_MEMORY_H_
 

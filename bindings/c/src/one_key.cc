@@ -13,13 +13,13 @@
 namespace tamis::c {
 namespace {
 
-// Select the class with fast functions for one key: inlined or virtual. Other classes use calls of
-// many keys.
+// Return the object whose functions for one key are fast, inlined or virtual. Queryable, the base
+// class, uses calls with many keys.
 const Filter& Asked(const AnyFilter& filter) { return *filter; }
 const ConstSplitBlockView& Asked(const BlocksQueryable& blocks) { return blocks.view(); }
 const Queryable& Asked(const Queryable& other) { return other; }
 
-// Calls ask(filter, view or queryable).
+// Returns ask(object), where Asked returns the object.
 template <typename Ask>
 bool AskOne(const tamis_filter* filter, const Ask& ask) {
   return std::visit([&](const auto& object) { return ask(Asked(object)); },
@@ -51,7 +51,7 @@ constexpr auto kInsertAbsentMany = [](Changeable& in, const Keys& keys) {
   return InsertIfAbsent(in, keys, Bitmap({&fresh, 1}));
 };
 
-// Inserts one key. For a view this does not need a call of many keys.
+// Inserts one key. Inserts into a view directly, not by a call with many keys.
 template <typename Key, typename InsertKey>
 bool InsertOne(tamis_filter* filter, const Key& key, const InsertKey& insert) {
   auto* const blocks = std::get_if<BlocksQueryable>(&Required(filter, "filter").object);

@@ -1,4 +1,4 @@
-// Options of callers, which may be compiled with another version of the library.
+// Reads the options of callers, which may be compiled with another version of the library.
 #ifndef TAMIS_BINDINGS_C_SRC_OPTIONS_H_
 #define TAMIS_BINDINGS_C_SRC_OPTIONS_H_
 
@@ -43,7 +43,7 @@ Options ReadOptions(const Options& given, const char* name, size_t least_bytes =
   return read;
 }
 
-// The same; returns the defaults for NULL.
+// Like the function above, but returns the defaults for NULL.
 template <typename Options>
 Options ReadOptions(const Options* given, const char* name) {
   return given != nullptr ? ReadOptions(Required(given, name), name) : Options{};
@@ -57,12 +57,12 @@ void WriteInfo(Info* out, const char* name, Info made) {
   std::memcpy(&info, &made, std::min(made.struct_bytes, sizeof(made)));
 }
 
-// Returns an option that must be 0 or 1.
+// Returns the value of an option. Throws Error(kInvalidArgument) unless it is 0 or 1.
 bool ReadFlag(uint32_t flag, const char* name);
 void RequireZero(uint32_t reserved);
 
 HashSpec ReadHash(const tamis_hash& hash);
-// The same for a new filter. Throws Error(kSecret) for a keyed hash with a secret of 0.
+// Like ReadHash, for a new filter. Throws Error(kSecret) for a keyed hash with a secret of 0.
 HashSpec ReadNewHash(const tamis_hash& hash);
 // Returns nullptr for NULL.
 const Backend* ReadBackend(const char* name);

@@ -110,7 +110,7 @@ std::vector<std::filesystem::path> ReadPaths(const char* const* paths, uint64_t 
   return read;
 }
 
-// Calls `take` with an answer whose key indices are those of the caller.
+// Converts the key indices of an answer to indices in the caller's keys, and calls `take` with it.
 int32_t HandOver(const ParquetKeys& keys, FileAnswer& answer, uint64_t index,
                  tamis_parquet_take take, void* context) {
   std::vector<tamis_parquet_group> groups;

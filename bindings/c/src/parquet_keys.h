@@ -17,13 +17,13 @@ namespace tamis::c {
 // A copy of the keys without nulls.
 class ParquetKeys {
  public:
-  // Throws Error(kInvalidArgument) like KeyArray, and for layouts that cannot have the meaning.
+  // Throws Error(kInvalidArgument) like KeyArray, and for layouts that do not allow the meaning.
   ParquetKeys(const tamis_keys* keys, uint32_t meaning);
   ParquetKeys(const ParquetKeys&) = delete;
   ParquetKeys& operator=(const ParquetKeys&) = delete;
 
   parquet::KeyList list() const;
-  // Returns the index in the caller's keys of key `i` of the list.
+  // Converts an index in the list to an index in the caller's keys.
   uint32_t IndexOf(uint32_t i) const { return indices_ ? (*indices_)[i] : i; }
 
  private:

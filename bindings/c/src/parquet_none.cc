@@ -1,4 +1,4 @@
-// Replaces parquet.cc if the library is built without Parquet.
+// Defines the functions of parquet.cc if the library is built without Parquet. All of them fail.
 #include "bindings/c/src/guard.h"
 #include "tamis/c/parquet.h"
 

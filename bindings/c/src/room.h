@@ -1,4 +1,4 @@
-// Arrays of the caller for results.
+// Checks the arrays of the caller that receive results.
 #ifndef TAMIS_BINDINGS_C_SRC_ROOM_H_
 #define TAMIS_BINDINGS_C_SRC_ROOM_H_
 

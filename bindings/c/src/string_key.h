@@ -1,4 +1,4 @@
-// One string of the caller.
+// Checks one string of the caller.
 #ifndef TAMIS_BINDINGS_C_SRC_STRING_KEY_H_
 #define TAMIS_BINDINGS_C_SRC_STRING_KEY_H_
 

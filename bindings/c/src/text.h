@@ -1,4 +1,4 @@
-// Text for callers.
+// Copies text for callers.
 #ifndef TAMIS_BINDINGS_C_SRC_TEXT_H_
 #define TAMIS_BINDINGS_C_SRC_TEXT_H_
 

@@ -14,23 +14,23 @@ extern "C" {
 #endif
 
 /* A set of filters, its members. The name of a member is a string of 1 to 4096 bytes of any value.
- * A key is looked up in 512 members of equal size by reading eight cache lines. The answers are
- * those of the separate filters. A member has an index, its position in answers, until the bank is
- * changed or saved. Indexes may have gaps. */
+ * A key is looked up in 512 members of equal size by reading eight cache lines. The answers equal
+ * the answers of separate filters. A member has an index, its position in answers, until the bank
+ * is changed or saved. Indexes may have gaps. */
 typedef struct tamis_bank tamis_bank;
 
 typedef struct tamis_bank_options {
   size_t struct_bytes;
-  /* False-positive rate of filters built from keys, in [1e-12, 0.5]. 0: the rate follows from the
-   * next two members, or is 0.01 if they are 0. */
+  /* False-positive rate of filters built from keys, in [1e-12, 0.5]. 0: the rate follows from
+   * `false_members` and `members`, or is 0.01 if these are 0. */
   double fpr;
   /* Expected number of false-positive members per lookup in a bank of `members` members. Set both
-   * or none. */
+   * members, or leave both 0. */
   double false_members;
   uint64_t members;
   tamis_hash hash; /* the hash of all filters */
-  /* Added filters wait until there are 512 of equal size, or until all waiting filters together
-   * have more than this number of bytes. 0: 64 MiB. */
+  /* Added filters wait until 512 of them have equal size, or until all waiting filters together
+   * have more bytes than this. 0: 64 MiB. */
   uint64_t buffer_bytes;
   const char* backend;    /* NULL: the default */
   uint32_t no_huge_pages; /* 1: does not request huge pages */
@@ -43,8 +43,8 @@ TAMIS_C_API tamis_status tamis_bank_create(const tamis_bank_options* options, ta
  * bank is read-only, and functions that change it return TAMIS_READ_ONLY. */
 TAMIS_C_API tamis_status tamis_bank_open(const char* path, const tamis_open_options* options,
                                          tamis_bank** out);
-/* Calls tamis_bank_flush and saves the bank like tamis_filter_save. `options` may be NULL. Also
- * saves a mapped bank. */
+/* Calls tamis_bank_flush and saves the bank like tamis_filter_save. `options` may be NULL. A mapped
+ * bank can be saved, too. */
 TAMIS_C_API tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                                          const tamis_save_options* options);
 TAMIS_C_API void tamis_bank_free(tamis_bank* bank);
@@ -68,14 +68,15 @@ TAMIS_C_API tamis_status tamis_bank_expected_false_members(const tamis_bank* ban
 
 /* ---- Members. `name` has `name_bytes` bytes. ---- */
 
-/* Adds a copy of a split-block filter. Returns TAMIS_INCOMPATIBLE if its hash differs from the
- * bank's, TAMIS_UNSUPPORTED for another kind, and TAMIS_INVALID_ARGUMENT if the name is in use. A
- * group of filters of equal size takes the memory of 512 filters, even if it has fewer, so build
- * filters to few different sizes. */
+/* Adds a copy of a split-block filter. Returns TAMIS_INCOMPATIBLE if the hash of the filter differs
+ * from the hash of the bank, TAMIS_UNSUPPORTED for another kind, and TAMIS_INVALID_ARGUMENT if the
+ * name is in use. A group of filters of equal size takes the memory of 512 filters, even if it
+ * contains fewer. So build filters of only a few different sizes. */
 TAMIS_C_API tamis_status tamis_bank_add_filter(tamis_bank* bank, const char* name,
                                                size_t name_bytes, const tamis_filter* filter);
-/* Builds a filter from `keys` and adds it. Its size follows from the bank's rate and is rounded up
- * to one of few sizes. `engine` may be NULL. Hashes as keys must be made with the bank's hash. */
+/* Builds a filter from `keys` and adds it. Its size follows from the number of keys and the bank's
+ * rate, and is rounded up to one of few sizes. `engine` may be NULL. Hashes as keys must be made
+ * with the bank's hash. */
 TAMIS_C_API tamis_status tamis_bank_add_keys(tamis_bank* bank, const tamis_engine* engine,
                                              const char* name, size_t name_bytes,
                                              const tamis_keys* keys);
@@ -86,18 +87,20 @@ TAMIS_C_API tamis_answer tamis_bank_remove(tamis_bank* bank, const char* name, s
 TAMIS_C_API tamis_status tamis_bank_extract(const tamis_bank* bank, const char* name,
                                             size_t name_bytes, tamis_filter** out);
 /* Adds all members of `other`, which may be mapped and must have the same hash. Returns
- * TAMIS_INVALID_ARGUMENT if a name is in both. If memory runs out, some members have been added. */
+ * TAMIS_INVALID_ARGUMENT if a name is in both banks. If memory runs out, some members may have been
+ * added. */
 TAMIS_C_API tamis_status tamis_bank_merge(tamis_bank* bank, const tamis_bank* other);
-/* tamis_bank_flush moves all waiting members into groups. tamis_bank_compact also fills groups from
- * others of their size, and drops the bits of removed members. */
+/* tamis_bank_flush moves all waiting members into groups. tamis_bank_compact also moves members
+ * from the emptiest groups to other groups of the same size, and drops the bits of removed
+ * members. */
 TAMIS_C_API tamis_status tamis_bank_flush(tamis_bank* bank);
 TAMIS_C_API tamis_status tamis_bank_compact(tamis_bank* bank);
 
-/* Returns 1 if there is a member of that name, and sets *index to its index. `index` may be
+/* Returns 1 if a member has this name, and sets *index to the member's index. `index` may be
  * NULL. */
 TAMIS_C_API tamis_answer tamis_bank_find(const tamis_bank* bank, const char* name,
                                          size_t name_bytes, uint64_t* index);
-/* Writes the indexes of all members, ascending. `indexes` has room for `capacity`, which must be at
+/* Writes the indexes of all members, ascending. `indexes` has room for `capacity` elements, at
  * least tamis_bank_info.members. */
 TAMIS_C_API tamis_status tamis_bank_members(const tamis_bank* bank, uint64_t* indexes,
                                             uint64_t capacity);
@@ -109,29 +112,30 @@ TAMIS_C_API tamis_status tamis_bank_name(const tamis_bank* bank, uint64_t index,
 /* ---- Queries. `engine` may be NULL. A null key is in no member. ---- */
 
 /* Writes one row for each key, in order: bit i of a row, least significant bit first, is 1 if the
- * member with index i may have the key. `rows` has room for `words`, which must be at least
- * keys->count * row_words. *hits becomes the number of bits that are 1; `hits` may be NULL. */
+ * member with index i may have the key. `rows` has room for `words` elements, at least keys->count
+ * * tamis_bank_info.row_words. *hits becomes the number of bits that are 1; `hits` may be NULL. */
 TAMIS_C_API tamis_status tamis_bank_contains_bitmap(const tamis_bank* bank,
                                                     const tamis_engine* engine,
                                                     const tamis_keys* keys, uint64_t* rows,
                                                     uint64_t words, uint64_t* hits);
 /* Writes all pairs of a key and a member that may have it, ordered by key, then by member: the
- * index of the key to key_indices[i], and the index of the member to members[i]. Both have room for
- * `capacity`. *hits becomes the number of pairs. If it is larger than `capacity`, returns
- * TAMIS_INVALID_ARGUMENT and writes only *hits. */
+ * index of the key to key_indices[i], and the index of the member to members[i]. Both arrays have
+ * room for `capacity` elements. *hits becomes the number of pairs. If *hits exceeds `capacity`,
+ * returns TAMIS_INVALID_ARGUMENT and writes only *hits. */
 TAMIS_C_API tamis_status tamis_bank_select(const tamis_bank* bank, const tamis_engine* engine,
                                            const tamis_keys* keys, uint64_t* key_indices,
                                            uint64_t* members, uint64_t capacity, uint64_t* hits);
-/* Counts the keys that each member may have: counts[i] is for the member with index i, and 0
- * without such a member. `capacity` must be at least tamis_bank_info.indexes. */
+/* Counts the keys that each member may have. counts[i] becomes the count of the member with index
+ * i, or 0 if no member has this index. `counts` has room for `capacity` elements, at least
+ * tamis_bank_info.indexes. */
 TAMIS_C_API tamis_status tamis_bank_count_per_member(const tamis_bank* bank,
                                                      const tamis_engine* engine,
                                                      const tamis_keys* keys, uint64_t* counts,
                                                      uint64_t capacity);
-/* Writes the indexes of the largest counts to `members`, at most `capacity`. Only counts of at
- * least `at_least` are taken, which must not be 0. Larger counts come first, and equal counts in
- * the order of their indexes. `counts` has `num_counts` elements. *found becomes the number of
- * indexes written. */
+/* Writes the indexes of the largest counts to `members`, at most `capacity` of them. Ignores counts
+ * below `at_least`, which must not be 0. Larger counts come first. Equal counts are in the order of
+ * their indexes. `counts` has `num_counts` elements. *found becomes the number of indexes
+ * written. */
 TAMIS_C_API tamis_status tamis_bank_best_members(const uint64_t* counts, uint64_t num_counts,
                                                  uint64_t at_least, uint64_t* members,
                                                  uint64_t capacity, uint64_t* found);

@@ -14,7 +14,7 @@
 /* Initializes a variable of an options or info structure: sets all members to 0 except
  * struct_bytes. */
 #ifdef __cplusplus
-extern "C++" { /* also where the header is included within extern "C" */
+extern "C++" { /* even if the header is included within extern "C" */
 template <typename Options>
 inline Options tamis_init() {
   Options options = Options();
@@ -53,15 +53,16 @@ enum {
   TAMIS_INTERNAL = 100        /* an exception unknown to the library */
 };
 
-/* 1: yes, in queries "maybe in". 0: no. A negative number is a tamis_status with a minus sign, so
- * an unchecked error never reads as "no". */
+/* 1: yes; for queries "maybe". 0: no. A negative number is a tamis_status with a minus sign. So a
+ * program that does not check for errors never takes an error for "no". */
 typedef int32_t tamis_answer;
 
-/* Returns "InvalidArgument", "Ok" ...; "unknown" for any other number. */
+/* Returns the name of a status, such as "Ok" or "InvalidArgument". Returns "unknown" for other
+ * numbers. */
 TAMIS_C_API const char* tamis_status_name(tamis_status status);
 /* Returns the message of the last failed call on this thread: the problem, the value, and the
- * allowed range. At most 5 KiB; "" if no call has failed. Valid until the next call fails on this
- * thread, or the thread ends. */
+ * allowed range. At most 5 KiB. Returns "" if no call has failed. Valid until the next call fails
+ * on this thread, or the thread ends. */
 TAMIS_C_API const char* tamis_last_error(void);
 
 /* Returns the version of the library that runs, such as "0.1.0". */
@@ -86,7 +87,8 @@ typedef struct tamis_hash {
   uint64_t secret_high;
 } tamis_hash;
 /* Draws a seed or a secret from the entropy source of the operating system. `kind` may be 0, for
- * the default. A new filter with a keyed hash and a secret of 0 returns TAMIS_SECRET. */
+ * the default. Functions that create a filter return TAMIS_SECRET for a keyed hash whose secret is
+ * 0. */
 TAMIS_C_API tamis_status tamis_hash_random(uint32_t kind, tamis_hash* out);
 
 /* Kinds of filters. The numbers are part of the file format. docs/filters.md compares the kinds. */
@@ -113,19 +115,20 @@ enum {
   TAMIS_CAN_PARQUET = 32,        /* it can have the bits of Apache Parquet (XXH64, seed 0) */
   TAMIS_CAN_EXACT = 64           /* never wrong: not a filter, but some structures of plans */
 };
-/* Returns "split-block", "cuckoo8" ...; NULL for an unknown number. */
+/* Returns the name of a kind, such as "split-block" or "cuckoo8". Returns NULL for an unknown
+ * number. */
 TAMIS_C_API const char* tamis_kind_name(uint32_t kind);
 /* Finds the kind with this name. Returns TAMIS_UNSUPPORTED for an unknown name. */
 TAMIS_C_API tamis_status tamis_kind_by_name(const char* name, uint32_t* out);
-/* Returns the TAMIS_CAN_... bits of a kind; for TAMIS_SCALABLE, those that hold for all kinds of
- * layers. Returns TAMIS_UNSUPPORTED for an unknown number. */
+/* Returns the TAMIS_CAN_... bits of a kind. For TAMIS_SCALABLE, returns the abilities that it has
+ * with every kind of layers. Returns TAMIS_UNSUPPORTED for an unknown number. */
 TAMIS_C_API tamis_status tamis_kind_abilities(uint32_t kind, uint32_t* out);
 
-/* Returns the name of backend `index` among those that are compiled in and run on this machine.
- * Indexes count from 0, the best backend first, "portable" last. Returns NULL past the last. Valid
- * until the next call on this thread. All backends give the same bits. If an option `backend` is
- * NULL, the environment variable TAMIS_BACKEND selects the backend; without it, the best is
- * used. */
+/* Returns the name of backend `index` among the backends that are compiled in and run on this
+ * machine. Index 0 is the best backend, and the last is "portable". Returns NULL past the last.
+ * Valid until the next call on this thread. All backends compute the same bits. If an option
+ * `backend` is NULL, the environment variable TAMIS_BACKEND selects the backend. If that is not set
+ * either, the best backend is used. */
 TAMIS_C_API const char* tamis_backend_name(uint32_t index);
 
 #ifdef __cplusplus

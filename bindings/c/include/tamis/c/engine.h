@@ -10,13 +10,13 @@ extern "C" {
 
 /* Runs calls with many keys on several threads, which sleep between calls. The results do not
  * depend on the number of threads. One engine is enough for a process, because any number of
- * threads may use it at a time. Functions accept NULL instead of an engine, and then use only the
- * calling thread.
+ * threads may use it at a time. Functions accept NULL instead of an engine, and then run on the
+ * calling thread only.
  *
- * After fork, the child may use an engine of its parent, create others, and exit, even if a call
- * was running at the time of the fork. Engines start new threads in the child, and use no GPU
- * there. They distinguish parent and child by process ID. A child in its own PID namespace may have
- * the ID of its parent, so it must not use the engines of its parent. */
+ * After fork, the child may use an engine of its parent, create other engines, and exit, even if a
+ * call was running at the time of the fork. In the child, an engine starts new threads and uses no
+ * GPU. It recognizes the child by the process ID. A child in its own PID namespace may have the
+ * same process ID as its parent, so such a child must not use the engines of its parent. */
 typedef struct tamis_engine tamis_engine;
 
 typedef struct tamis_engine_options {
@@ -25,10 +25,11 @@ typedef struct tamis_engine_options {
    * TAMIS_THREADS, or one thread per processor that this process may use. */
   uint32_t threads;
   uint32_t reserved; /* 0 */
-  /* The backend of every call. NULL: TAMIS_BACKEND, or the cheapest one by the calibration. */
+  /* The backend of every call. NULL: the environment variable TAMIS_BACKEND, or for each call the
+   * cheapest backend by the calibration. */
   const char* backend;
   /* A file written by `tamis backends --calibrate`; docs/engine.md describes its location. NULL:
-   * figures of a typical machine. */
+   * the costs of a typical machine. */
   const char* calibration_path;
 } tamis_engine_options;
 

@@ -1,7 +1,7 @@
 /* Filters in files, and the same bytes in memory. core/FORMAT.md specifies the format.
  *
- * Bytes are checked completely before use. The messages of TAMIS_CORRUPT and TAMIS_UNSUPPORTED
- * name the failed check and its offset. */
+ * All bytes are checked before use, except for a mapped filter without tamis_open_options.verify.
+ * The messages of TAMIS_CORRUPT and TAMIS_UNSUPPORTED name the failed check and its offset. */
 #ifndef TAMIS_C_FILE_H_
 #define TAMIS_C_FILE_H_
 
@@ -17,8 +17,8 @@ typedef struct tamis_save_options {
   size_t struct_bytes;
   uint32_t replace_read_only; /* 1: also replaces a file that this process may not write */
   uint32_t version;           /* of the format: 1 for readers that support only 1; 0: the newest */
-  /* Whether the file contains the secret of a keyed hash. 1: yes; -1: no; 0: yes if the filter was
-   * read from a file that contains it. */
+  /* Whether to write the secret of a keyed hash to the file. 1: yes; -1: no; 0: yes if the filter
+   * was read from a file that contains its secret. */
   int32_t with_secret;
   /* 1: saves a filter of another library with a header that names its format, and a checksum. 0:
    * saves the bytes that the other library reads. */
@@ -28,15 +28,15 @@ typedef struct tamis_save_options {
 typedef struct tamis_open_options {
   size_t struct_bytes;
   const char* backend; /* NULL: the default */
-  /* Name of another library's format, such as "guava:utf8", from tamis_format_name. The bytes of
-   * such a filter do not contain it. NULL: a file of tamis. */
+  /* Name of another library's format, such as "guava:utf8", as returned by tamis_format_name. The
+   * bytes of such a filter do not name their format. NULL: a file of tamis. */
   const char* format;
   /* 1: maps the file, read-only and without a copy. Pages are read when they are first used, and
    * processes that map the same file share them. Filters of other libraries cannot be mapped. */
   uint32_t map;
   uint32_t verify; /* 1: checks all bytes of a mapped file. 0: its header and length */
   /* 1: secret_low and secret_high are the secret of the filter's keyed hash. Required if the file
-   * does not contain it. A missing or wrong secret is TAMIS_SECRET. */
+   * does not contain the secret. A missing or wrong secret causes TAMIS_SECRET. */
   uint32_t has_secret;
   uint32_t reserved; /* 0 */
   uint64_t secret_low;
@@ -51,22 +51,22 @@ typedef struct tamis_open_options {
 TAMIS_C_API tamis_status tamis_filter_save(const tamis_filter* filter, const char* path,
                                            const tamis_save_options* options);
 
-/* Reads a file of any kind of filter, of tamis_save_options.imported, or of
- * tamis_open_options.format, and verifies all of it. tamis_filter_save may replace a mapped file.
- * Do not write into a mapped file: answers become wrong, and a query of a truncated file ends the
- * process (SIGBUS). */
+/* Opens a file of any kind of filter, a file saved with tamis_save_options.imported, or a file of
+ * tamis_open_options.format. Reads and verifies all bytes unless the file is mapped.
+ * tamis_filter_save may replace a mapped file. Do not write into a mapped file. Otherwise answers
+ * become wrong, and a query of a truncated file ends the process (SIGBUS). */
 TAMIS_C_API tamis_status tamis_filter_open(const char* path, const tamis_open_options* options,
                                            tamis_filter** out);
-/* Reads the same bytes in memory, except files of tamis_save_options.imported. With
+/* Opens the same bytes in memory, except files saved with tamis_save_options.imported. With
  * tamis_open_options.map, the filter is read-only and uses the bytes in place, for example in
  * shared memory. Then `data` must be a multiple of 64 and must outlive the filter. If the bytes
- * change, answers change, but nothing outside of them is read. */
+ * change, answers change, but the library reads nothing outside of the bytes. */
 TAMIS_C_API tamis_status tamis_filter_open_memory(const void* data, uint64_t bytes,
                                                   const tamis_open_options* options,
                                                   tamis_filter** out);
 /* Writes the bytes of the file that tamis_filter_save would write to `data`, which has room for
- * `capacity` bytes. *written becomes their number; `written` may be NULL. If `data` is NULL and
- * `capacity` is 0, only sets *written, in O(1) or O(layers). Returns TAMIS_UNSUPPORTED with
+ * `capacity` bytes. *written becomes the number of bytes; `written` may be NULL. If `data` is NULL
+ * and `capacity` is 0, only sets *written, in O(1) or O(layers). Returns TAMIS_UNSUPPORTED with
  * tamis_save_options.imported. */
 TAMIS_C_API tamis_status tamis_filter_serialize(const tamis_filter* filter,
                                                 const tamis_save_options* options, void* data,

@@ -13,21 +13,21 @@ extern "C" {
 /* A filter answers "maybe" for every inserted key, and "no" for almost all other keys. The share of
  * the other keys that get "maybe" is the false-positive rate.
  *
- * One handle type serves three sorts of filters: filters of tamis, views of memory that the
+ * A handle refers to one of three sorts of filters: filters of tamis, views of memory that the
  * caller owns (tamis_filter_view), and filters of other libraries (docs/formats.md). All sorts
- * support the functions that query, insert and describe. A function that a sort or a kind does not
- * support returns TAMIS_UNSUPPORTED. */
+ * support the functions that query, insert and describe. Other functions return TAMIS_UNSUPPORTED
+ * for a sort or a kind that does not support them. */
 typedef struct tamis_filter tamis_filter;
 
 /* ---- Creation ---- */
 
-/* Set capacity and fpr, or set bytes. tamis_filter_build requires capacity and bytes to be 0. */
+/* Set capacity and fpr, or set bytes. For tamis_filter_build, capacity and bytes must be 0. */
 typedef struct tamis_filter_options {
   size_t struct_bytes;
   uint64_t capacity; /* number of keys to insert; at least 1 unless bytes is given */
   /* False-positive rate at capacity, in [1e-12, 0.5]. 0: 0.01 for Bloom filters, and the rate of a
-   * full table for cuckoo filters. A fuse filter has the rate of its kind, which must be at most
-   * this one. */
+   * full table for cuckoo filters. A fuse filter has the fixed rate of its kind, which must not
+   * exceed a nonzero fpr. */
   double fpr;
   uint64_t bytes; /* if not 0, the size, rounded down to a size that the kind supports */
   tamis_hash hash;
@@ -36,7 +36,7 @@ typedef struct tamis_filter_options {
   uint32_t reserved;      /* 0 */
 } tamis_filter_options;
 
-/* For members that must not be 0, a 0 selects the default. */
+/* 0 selects the default of a member. */
 typedef struct tamis_scalable_options {
   size_t struct_bytes;
   /* Any kind except TAMIS_COUNTING, TAMIS_SCALABLE and TAMIS_FUSE...; default TAMIS_SPLIT_BLOCK. */
@@ -45,15 +45,16 @@ typedef struct tamis_scalable_options {
   uint64_t initial_capacity; /* keys of the first layer; default 65536 */
   double fpr;                /* of the whole filter; default 0.01 */
   double growth; /* capacity of a layer as a multiple of the previous, in [1, 1024]; default 2 */
-  /* A layer may use 1 - tightening of the remaining error; in [0.01, 0.99]; default 0.85. */
+  /* Each layer gets the share 1 - tightening of the rate that earlier layers left; in [0.01, 0.99];
+   * default 0.85. */
   double tightening;
   uint64_t max_bytes; /* of all layers together; 0: unlimited */
   tamis_hash hash;
   const char* backend; /* NULL: the default */
 } tamis_scalable_options;
 
-/* Creates an empty filter. The second function creates a scalable filter; its `options` may be
- * NULL. Returns
+/* Create an empty filter. The second function creates a scalable filter; its `options` may be NULL.
+ * Return
  *   - TAMIS_INVALID_ARGUMENT for options out of range, and for TAMIS_FUSE8 to TAMIS_FUSE32,
  *   - TAMIS_UNSUPPORTED for an unknown kind,
  *   - TAMIS_OUT_OF_MEMORY or TAMIS_UNKNOWN_BACKEND. */
@@ -67,16 +68,16 @@ TAMIS_C_API tamis_status tamis_filter_create_scalable(const tamis_scalable_optio
  * TAMIS_SCALABLE.
  *
  * `keys` is an array of `num_chunks` chunks, whose layouts may differ. The filter does not depend
- * on how the keys are divided into chunks. Its size follows from their number and options->fpr.
- * `options` may be NULL; its capacity and bytes must be 0. The threads of `engine` build the
- * filter, or the calling thread if `engine` is NULL.
+ * on how the keys are divided into chunks. Its size follows from the number of keys and
+ * options->fpr. `options` may be NULL; capacity and bytes must be 0. The threads of `engine` build
+ * the filter, or the calling thread if `engine` is NULL.
  *
  * Returns
  *   - TAMIS_INVALID_ARGUMENT for options or keys out of range.
- *   - TAMIS_INVALID_ARGUMENT if a cuckoo filter has no room for a key. It has room for only a few
- *     copies of each key.
+ *   - TAMIS_INVALID_ARGUMENT if a cuckoo filter has no room for a key, for example because it has
+ *     room for only a few copies of each key.
  *   - TAMIS_INVALID_ARGUMENT if the keys were chosen so that no fuse filter can be built. A keyed
- *     hash protects from this.
+ *     hash prevents this.
  *   - The errors of tamis_filter_create. */
 TAMIS_C_API tamis_status tamis_filter_build(uint32_t kind, const tamis_filter_options* options,
                                             const tamis_engine* engine, const tamis_keys* keys,
@@ -87,7 +88,7 @@ typedef struct tamis_view_options {
   tamis_hash hash;     /* the hash of the keys; XXH64, seed 0 in Parquet files */
   const char* backend; /* NULL: the default */
   /* A counter to which insertions add the number of their keys, duplicates included. May be NULL.
-   * It must outlive the view, and may be in the same shared memory. */
+   * The counter must outlive the view, and may lie in the same shared memory. */
   uint64_t* inserted;
   uint32_t read_only; /* 1: the library never writes to the blocks */
   uint32_t reserved;  /* 0 */
@@ -100,16 +101,16 @@ typedef struct tamis_view_options {
  * memory must outlive the view. `options` may be NULL. To read a whole file in memory, use
  * tamis_filter_open_memory.
  *
- * Any number of threads and processes may query the blocks at a time. Insertion needs exclusive
- * access to them. */
+ * Any number of threads and processes may query the blocks at a time. Insertion requires exclusive
+ * access to the blocks. */
 TAMIS_C_API tamis_status tamis_filter_view(void* blocks, uint64_t bytes,
                                            const tamis_view_options* options, tamis_filter** out);
 
 /* Copies a filter of tamis to new memory. The copy is never read-only. Returns TAMIS_CORRUPT if the
  * filter is mapped from a damaged file. */
 TAMIS_C_API tamis_status tamis_filter_clone(const tamis_filter* filter, tamis_filter** out);
-/* Creates a filter with half the number of blocks. It equals, bit for bit, a filter of that size
- * with the same keys. Returns TAMIS_UNSUPPORTED unless the kind is TAMIS_SPLIT_BLOCK, and
+/* Creates a filter with half the number of blocks. The new filter equals, bit for bit, a filter of
+ * that size with the same keys. Returns TAMIS_UNSUPPORTED unless the kind is TAMIS_SPLIT_BLOCK, and
  * TAMIS_INVALID_ARGUMENT if the number of blocks is odd. */
 TAMIS_C_API tamis_status tamis_filter_fold(const tamis_filter* filter, tamis_filter** out);
 /* Frees a filter. The memory of a view is not changed. */
@@ -127,19 +128,19 @@ typedef struct tamis_filter_info {
   /* 1: the filter cannot be changed, because it is mapped, a read-only view, or of a kind that
    * never changes. */
   uint32_t read_only;
-  /* Types of all inserted keys: bit i is type i of core/FORMAT.md; 0: none. For a filter of another
-   * library these are the types of its format. For a view it is bit 0, unknown. */
+  /* Types of all inserted keys: bit i stands for type i of core/FORMAT.md. 0: no keys. For a filter
+   * of another library: the types that its format allows. For a view: bit 0, unknown. */
   uint32_t key_types;
-  uint64_t bytes; /* of the filter itself */
+  uint64_t bytes; /* size of the filter's contents */
   /* The members below are 0 for a filter of another library. */
-  uint64_t capacity; /* number of keys it was sized for; 0 for a view */
+  uint64_t capacity; /* number of keys that the filter was sized for; 0 for a view */
   /* Number of keys inserted minus number erased. Duplicates count. A scalable filter does not count
-   * keys that one of its layers may already have. */
+   * a key that one of its layers may already have. */
   uint64_t inserted;
-  double bits_per_key; /* of the capacity; 0 for a view */
+  double bits_per_key; /* for `capacity` keys; 0 for a view */
   /* False-positive rate for `inserted` distinct keys; 0 for a view. */
   double fpr_by_count;
-  /* By kind, see core/FORMAT.md: blocks; chunks, chunk buckets ... */
+  /* Its meaning depends on the kind, see core/FORMAT.md: blocks; chunks, chunk buckets ... */
   uint64_t geometry[3];
   uint64_t seed;      /* of the hash; no function returns its secret */
   uint32_t hash_kind; /* TAMIS_HASH_... */
@@ -153,7 +154,8 @@ TAMIS_C_API tamis_status tamis_filter_estimated_count(const tamis_filter* filter
 /* Computes the current false-positive rate from the contents. O(bytes). */
 TAMIS_C_API tamis_status tamis_filter_expected_fpr(const tamis_filter* filter, double* out);
 /* Returns the contents of a filter of tamis as in a file, or the blocks of a view. Valid until the
- * filter is changed or freed. TAMIS_UNSUPPORTED for other filters. Empty for a scalable filter. */
+ * filter is changed or freed. Returns no bytes for a scalable filter, and TAMIS_UNSUPPORTED for a
+ * filter of another library. */
 TAMIS_C_API tamis_status tamis_filter_payload(const tamis_filter* filter, const void** data,
                                               uint64_t* bytes);
 /* Sets the backend that a filter of tamis uses on the calling thread. `name` is a
@@ -168,24 +170,25 @@ TAMIS_C_API tamis_answer tamis_filter_contains_string(const tamis_filter* filter
                                                       const char* string, size_t bytes);
 TAMIS_C_API tamis_answer tamis_filter_contains_hash(const tamis_filter* filter, uint64_t hash);
 
-/* Inserts a key. Returns 1 if it was inserted. Returns 0 if a cuckoo or scalable filter has no room
- * for it; the filter is then unchanged. Returns -TAMIS_READ_ONLY for a filter that cannot be
- * changed. A full Bloom filter of RedisBloom returns -TAMIS_OUT_OF_MEMORY, here and below. */
+/* Inserts a key. Returns 1 if the key was inserted. Returns 0 if a cuckoo or scalable filter has no
+ * room for the key; the filter is then unchanged. Returns -TAMIS_READ_ONLY for a filter that cannot
+ * be changed. These functions and the next return -TAMIS_OUT_OF_MEMORY for a full Bloom filter of
+ * RedisBloom. */
 TAMIS_C_API tamis_answer tamis_filter_insert_u64(tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_insert_string(tamis_filter* filter, const char* string,
                                                     size_t bytes);
 TAMIS_C_API tamis_answer tamis_filter_insert_hash(tamis_filter* filter, uint64_t hash);
 
 /* Inserts a key unless it may be in the filter. Returns 1 if the key was new and was inserted.
- * Returns 0 if it may be in, or if the filter is full; tamis_filter_contains_... distinguishes
+ * Returns 0 if the key may be in, or if the filter is full. tamis_filter_contains_... distinguishes
  * these cases. */
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_u64(tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_string(tamis_filter* filter,
                                                               const char* string, size_t bytes);
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_hash(tamis_filter* filter, uint64_t hash);
 
-/* Erases one copy of a key. Returns 1 if it was found and erased. Erase only keys that were
- * inserted. For another key the filter may find and erase the copy of an inserted key. */
+/* Erases one copy of a key. Returns 1 if a copy was found and erased. Erase only keys that were
+ * inserted. Erasing another key may erase a copy of an inserted key. */
 TAMIS_C_API tamis_answer tamis_filter_erase_u64(tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_erase_string(tamis_filter* filter, const char* string,
                                                    size_t bytes);
@@ -214,7 +217,7 @@ TAMIS_C_API tamis_status tamis_filter_query(const tamis_filter* filter, const ta
                                             const tamis_keys* keys, uint32_t output, void* out,
                                             uint64_t capacity, uint64_t* hits);
 
-/* tamis_filter_query for each output, with its type. */
+/* Call tamis_filter_query with one output each, and its type. */
 static inline tamis_status tamis_filter_contains_bitmap(const tamis_filter* filter,
                                                         const tamis_engine* engine,
                                                         const tamis_keys* keys, uint64_t* bits,
@@ -245,36 +248,36 @@ static inline tamis_status tamis_filter_count(const tamis_filter* filter,
   return tamis_filter_query(filter, engine, keys, TAMIS_COUNT, NULL, 0, hits);
 }
 
-/* ---- Changes by many keys, in the order of the keys. Returns TAMIS_READ_ONLY for a filter that
+/* ---- Changes by many keys, in the order of the keys. Return TAMIS_READ_ONLY for a filter that
  * cannot be changed. The threads of `engine`, which may be NULL, change filters of tamis. The
- * calling thread changes other filters. If memory runs out, some keys of 8 or 16 bits, pointers,
- * views or times may have been changed. ---- */
+ * calling thread changes other filters. Integers of 8 or 16 bits, pointers, views and times are
+ * converted in runs. If memory runs out, earlier runs may have been inserted or erased. ---- */
 
 /* Inserts keys. *inserted becomes the number of inserted keys: all except nulls and keys for which
- * a cuckoo or scalable filter has no room. `inserted` may be NULL. The indices of the keys not
- * inserted are written, ascending, to rejected[0 .. count - *inserted). `rejected` must have room
- * for all keys, or be NULL.
+ * a cuckoo or scalable filter has no room. `inserted` may be NULL. rejected[0 .. count - *inserted)
+ * become the indices of the keys that were not inserted, ascending. `rejected` must have room for
+ * all keys, or be NULL.
  *
- * If a filter of another library does not support one of the keys, nothing is inserted. If a Bloom
- * filter of RedisBloom has no room for a key, the keys before it have been inserted. Both cases are
- * errors. */
+ * If a filter of another library does not support one of the keys, returns an error and inserts
+ * nothing. If a Bloom filter of RedisBloom has no room for a key, returns an error after inserting
+ * the keys before it. */
 TAMIS_C_API tamis_status tamis_filter_insert(tamis_filter* filter, const tamis_engine* engine,
                                              const tamis_keys* keys, uint64_t* inserted,
                                              uint64_t* rejected, uint64_t rejected_capacity);
 /* Inserts the absent keys, one after the other. Bit i of `fresh` becomes 1 if key i was new and was
  * inserted. A key is not new if the filter answers "maybe" for it after the keys before it were
  * inserted. Bit i of `rejected` becomes 1 if key i was absent and the filter had no room for it.
- * `rejected` may be NULL. Both have room for `words`, which must be at least (count + 63) / 64.
- * *num_fresh becomes the number of new keys; `num_fresh` may be NULL. After an error of a full
- * Bloom filter of RedisBloom both outputs are unspecified, and the keys before the one without room
- * may have been inserted. */
+ * `rejected` may be NULL. Both arrays have room for `words` elements, at least (count + 63) / 64.
+ * *num_fresh becomes the number of new keys; `num_fresh` may be NULL. If a Bloom filter of
+ * RedisBloom has no room for a key, returns an error. Then both arrays are unspecified, and the
+ * keys before this key may have been inserted. */
 TAMIS_C_API tamis_status tamis_filter_insert_if_absent(tamis_filter* filter,
                                                        const tamis_engine* engine,
                                                        const tamis_keys* keys, uint64_t* fresh,
                                                        uint64_t* rejected, uint64_t words,
                                                        uint64_t* num_fresh);
 /* Erases one copy of each key, like tamis_filter_erase_u64. *erased becomes the number of erased
- * keys. The indices of the keys not erased are written to `missing`, like `rejected` of
+ * keys. `missing` gets the indices of the keys that were not erased, like `rejected` of
  * tamis_filter_insert. */
 TAMIS_C_API tamis_status tamis_filter_erase(tamis_filter* filter, const tamis_engine* engine,
                                             const tamis_keys* keys, uint64_t* erased,
@@ -284,14 +287,14 @@ TAMIS_C_API tamis_status tamis_filter_erase(tamis_filter* filter, const tamis_en
 
 /* Empties a filter of tamis. */
 TAMIS_C_API tamis_status tamis_filter_clear(tamis_filter* filter);
-/* Adds all keys of `other`, which may be mapped, to `filter`. Both must be filters of tamis with
- * the same geometry, hash and kind, which has TAMIS_CAN_MERGE, or filters of other libraries with
- * the same format and size. Otherwise returns TAMIS_INCOMPATIBLE, with the reason; for two views
- * TAMIS_UNSUPPORTED. The two handles must differ. */
+/* Adds all keys of `other`, which may be mapped, to `filter`. The two handles must differ. Both
+ * must be filters of tamis with the same kind, geometry and hash, or filters of other libraries
+ * with the same format and size. The kind must have TAMIS_CAN_MERGE. Otherwise returns
+ * TAMIS_INCOMPATIBLE and a message with the reason. Returns TAMIS_UNSUPPORTED for two views. */
 TAMIS_C_API tamis_status tamis_filter_merge(tamis_filter* filter, const tamis_filter* other);
-/* Keeps the keys that are in both filters. Both must be filters of tamis that match as for
- * tamis_filter_merge. No key that is in both is lost. Returns TAMIS_UNSUPPORTED unless the kind has
- * TAMIS_CAN_INTERSECT. */
+/* Keeps the keys that are in both filters, and loses none of them. Both must be filters of tamis
+ * with the same kind, geometry and hash; otherwise returns TAMIS_INCOMPATIBLE. Returns
+ * TAMIS_UNSUPPORTED unless the kind has TAMIS_CAN_INTERSECT. */
 TAMIS_C_API tamis_status tamis_filter_intersect(tamis_filter* filter, const tamis_filter* other);
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The layout of tamis_keys::data. Integers are widened to 64 bits: signed ones are sign-extended.
+/* The layout of tamis_keys::data. Integers are widened to 64 bits, signed integers with their sign.
  * So -1 is the same key in all signed widths, and 255 is the same key in 8 and 64 bits. */
 enum {
   TAMIS_KEYS_U8 = 1,
@@ -21,10 +21,10 @@ enum {
   TAMIS_KEYS_I64 = 8,
   /* uint64_t: hashes made by tamis_hash_keys with the filter's hash. */
   TAMIS_KEYS_HASHES = 9,
-  /* Contiguous strings: int32_t offsets into `bytes`, one more than strings. String i is
-   * bytes[offsets[i] .. offsets[i + 1]). Arrow's utf8 and binary. */
+  /* Contiguous strings: int32_t offsets into `bytes`, one more than the number of strings. String i
+   * is bytes[offsets[i] .. offsets[i + 1]). Arrow calls them utf8 and binary. */
   TAMIS_KEYS_STRINGS32 = 10,
-  /* The same with int64_t offsets: large_utf8 and large_binary. */
+  /* The same with int64_t offsets. Arrow calls them large_utf8 and large_binary. */
   TAMIS_KEYS_STRINGS64 = 11,
   /* One const void* per string, with its length in `lengths`. NULL is allowed for a string of
    * length 0 and for a null key. */
@@ -32,18 +32,18 @@ enum {
   /* Contiguous strings of `width` bytes each, at any address: Arrow's fixed_size_binary, and
    * Parquet's FIXED_LEN_BYTE_ARRAY and INT96. */
   TAMIS_KEYS_FIXED = 13,
-  /* int32_t, at any address. Hashes their 4 bytes, as Apache Parquet does for INT32. These are
-   * OTHER keys than TAMIS_KEYS_I32. */
+  /* int32_t, at any address, hashed by their 4 bytes as Apache Parquet does for INT32. The same
+   * numbers as TAMIS_KEYS_I32 are OTHER keys. */
   TAMIS_KEYS_PARQUET_INT32 = 14,
   /* Views of 16 bytes each, at any address: Arrow's utf8_view and binary_view. A view begins with
-   * an int32_t, the length. A string of at most 12 bytes follows it. For a longer string, its first
-   * 4 bytes and two int32_t follow: the index of its buffer, and its offset in the buffer. `bytes`
-   * is an array of `num_bytes` buffers, const void* each, and `lengths` contains the size of each:
-   * ArrowArray.buffers + 2, .n_buffers - 3, and .buffers[n_buffers - 1]. */
+   * the length, an int32_t. A string of at most 12 bytes follows the length. For a longer string,
+   * its first 4 bytes follow, then the index of its buffer and its offset in the buffer, int32_t
+   * each. `bytes` is an array of `num_bytes` buffers, const void* each, and `lengths` contains the
+   * size of each: ArrowArray.buffers + 2, .n_buffers - 3, and .buffers[n_buffers - 1]. */
   TAMIS_KEYS_VIEWS = 15,
   /* int64_t: times since 1970-01-01 00:00 UTC, or durations, in a unit. They are hashed as
-   * nanoseconds, so a time is the same key in every unit: see tamis/time_keys.h. An integer with
-   * the same number is ANOTHER key, except in nanoseconds. */
+   * nanoseconds, so a time is the same key in every unit: see tamis/time_keys.h. The integer that
+   * counts the unit is ANOTHER key, except in nanoseconds. */
   TAMIS_KEYS_DAYS = 16,
   TAMIS_KEYS_SECONDS = 17,
   TAMIS_KEYS_MILLIS = 18,
@@ -52,11 +52,11 @@ enum {
 };
 
 /* Keys [offset, offset + count) of arrays that the caller owns. The arrays must not change during a
- * call. Set members that a layout does not use to 0. Zero keys need no arrays.
+ * call. Set members that a layout does not use to 0. If `count` is 0, the arrays may be NULL.
  *
- * With `validity`, bit offset + i, least significant bit first, is 1 if key i is valid and 0 if
- * it is null. A null is not a key: it is never in a filter, and never inserted or erased, whatever
- * its element is. `offset`, `count`, `validity`, `data` and `bytes` equal ArrowArray.offset,
+ * With `validity`, bit offset + i, least significant bit first, is 1 if key i is valid and 0 if it
+ * is null. A null is not a key: it is never in a filter, and never inserted or erased. Its element
+ * may have any value. `offset`, `count`, `validity`, `data` and `bytes` equal ArrowArray.offset,
  * .length, .buffers[0], [1] and [2] of Apache Arrow. */
 typedef struct tamis_keys {
   uint32_t layout;    /* TAMIS_KEYS_... */
@@ -86,9 +86,10 @@ static inline tamis_keys tamis_keys_strings(const char* const* strings, const ui
   return keys;
 }
 
-/* Computes the hashes of the keys that are not null, in their order, for TAMIS_KEYS_HASHES. `hash`
- * may be NULL, for the default. `hashes` has room for `capacity`, which must be at least the number
- * of valid keys. *num_hashes becomes the number of hashes; `num_hashes` may be NULL. */
+/* Computes the hashes of the keys that are not null, in the order of the keys, for
+ * TAMIS_KEYS_HASHES. `hash` may be NULL, for the default. `hashes` has room for `capacity`
+ * elements, at least the number of valid keys. *num_hashes becomes the number of hashes;
+ * `num_hashes` may be NULL. */
 TAMIS_C_API tamis_status tamis_hash_keys(const tamis_keys* keys, const tamis_hash* hash,
                                          uint64_t* hashes, uint64_t capacity, uint64_t* num_hashes);
 

@@ -1,6 +1,6 @@
-/* Bloom filters in Parquet files: reports their value, and finds the files that may contain keys of
- * a list. See docs/parquet.md. All functions return TAMIS_UNSUPPORTED in a library built without
- * Parquet (TAMIS_PARQUET=OFF). */
+/* Bloom filters in Parquet files: reports whether they are worth their bytes, and finds the files
+ * that may contain keys of a list. See docs/parquet.md. All functions return TAMIS_UNSUPPORTED in a
+ * library built without Parquet (TAMIS_PARQUET=OFF). */
 #ifndef TAMIS_C_PARQUET_H_
 #define TAMIS_C_PARQUET_H_
 
@@ -12,41 +12,41 @@ extern "C" {
 #endif
 
 /* Reads the footer and the filters of a file. *out becomes the JSON object that `tamis parquet info
- * --json` prints; free it with tamis_text_free. Filters are compared with filters of rate `fpr`, in
- * [1e-12, 0.5]; 0: 0.01. Returns TAMIS_CORRUPT if the file is not a Parquet file. A problem of one
- * filter is in its `problem`. */
+ * --json` prints; free it with tamis_text_free. The report compares the filters with filters of the
+ * rate `fpr`, in [1e-12, 0.5]; 0: 0.01. Returns TAMIS_CORRUPT if the file is not a Parquet file. If
+ * only one filter cannot be read, its member `problem` contains the reason. */
 TAMIS_C_API tamis_status tamis_parquet_info_json(const char* path, double fpr, char** out);
 
 /* The meaning of keys. */
 enum {
-  /* Integers by value: days for a date, units of the column for a time or timestamp. Strings by
-   * their bytes, also the 16 bytes of a UUID. */
+  /* Integers are compared by value: days for a date, units of the column for a time or timestamp.
+   * Strings are compared by their bytes; a UUID has 16 bytes. */
   TAMIS_PARQUET_VALUES = 0,
-  /* Strings as people write values: 42, 1.5, 12.30, 2026-01-31, 2026-01-31 12:30:00.5 ... In string
-   * columns, the strings themselves. */
+  /* Strings as people write values: 42, 1.5, 12.30, 2026-01-31, 2026-01-31 12:30:00.5 ... In a
+   * string column, a string is the value itself. */
   TAMIS_PARQUET_TEXT = 1,
   TAMIS_PARQUET_DOUBLES = 2, /* TAMIS_KEYS_U64 with the bits of doubles */
-  /* Integers since 1970-01-01 00:00, whatever the unit of the column. */
+  /* Integers that count this unit since 1970-01-01 00:00. The column may have another unit. */
   TAMIS_PARQUET_MILLIS = 3,
   TAMIS_PARQUET_MICROS = 4,
   TAMIS_PARQUET_NANOS = 5
 };
 
-/* How detailed an answer is. More detail takes more queries. */
+/* How detailed an answer is. A more detailed answer takes more queries. */
 enum {
   TAMIS_PARQUET_GROUPS = 0, /* which row groups; each is queried until the first hit */
   TAMIS_PARQUET_HITS = 1,   /* also the number of keys that each may contain */
   TAMIS_PARQUET_PAIRS = 2   /* also the keys */
 };
 
-/* The outcome for a row group. The first three rule out all keys; row groups with others are
- * kept. */
+/* The outcome for a row group. The first three outcomes rule out all keys. Row groups with the
+ * other outcomes are kept. */
 enum {
   TAMIS_PARQUET_NO_VALUES = 0, /* all values of the column are null */
-  TAMIS_PARQUET_BOUNDS = 1,    /* no key is between its smallest and its largest value */
-  TAMIS_PARQUET_FILTER = 2,    /* its Bloom filter contains no key */
-  TAMIS_PARQUET_MAYBE = 3,     /* its filter may contain some keys */
-  TAMIS_PARQUET_NO_FILTER = 4, /* without a filter, and some keys are between its bounds */
+  TAMIS_PARQUET_BOUNDS = 1,    /* no key is between the smallest and the largest value */
+  TAMIS_PARQUET_FILTER = 2,    /* the Bloom filter answers "no" for all keys */
+  TAMIS_PARQUET_MAYBE = 3,     /* the filter answers "maybe" for some keys */
+  TAMIS_PARQUET_NO_FILTER = 4, /* no filter, and some keys are between the bounds */
   TAMIS_PARQUET_DOUBT = 5      /* an error or an unsupported feature */
 };
 
@@ -62,7 +62,7 @@ typedef struct tamis_parquet_options {
   uint32_t reserved;   /* 0 */
 } tamis_parquet_options;
 
-/* Answers, and everything that they point to, are valid only during the call of `take`. */
+/* Answers, and the memory that they point to, are valid only during the call of `take`. */
 typedef struct tamis_parquet_group {
   uint32_t outcome; /* TAMIS_PARQUET_NO_VALUES ... */
   uint32_t reserved;
@@ -84,32 +84,34 @@ typedef struct tamis_parquet_file {
   uint32_t reserved;
 } tamis_parquet_file;
 
-/* Receives the answer for one file. A return value other than 0 stops the run. Called on one thread
- * at a time, which may differ from the calling thread. Must not throw, and must not use its
- * pruner. */
+/* Receives the answer for one file. Return 0 to continue, and any other number to stop the run.
+ * Calls do not overlap, but may come from other threads than the caller of
+ * tamis_parquet_pruner_run. The function must not throw, and must not use the pruner that calls
+ * it. */
 typedef int32_t (*tamis_parquet_take)(const tamis_parquet_file* file, void* context);
 
-/* Keys to look for in many files. Hashed once for each type of the column. */
+/* Keys to look for in many files. The keys are hashed once for each type that the column has in a
+ * file. */
 typedef struct tamis_parquet_pruner tamis_parquet_pruner;
 
-/* Copies the keys: at least 1 that is not null, and at most 2^32 - 1. Hashes, times and
- * TAMIS_KEYS_PARQUET_INT32 are not allowed. */
+/* Creates a pruner with a copy of the keys: at least 1 that is not null, and at most 2^32 - 1.
+ * Hashes, times and TAMIS_KEYS_PARQUET_INT32 are not allowed. */
 TAMIS_C_API tamis_status tamis_parquet_pruner_create(const tamis_keys* keys,
                                                      const tamis_parquet_options* options,
                                                      tamis_parquet_pruner** out);
 TAMIS_C_API void tamis_parquet_pruner_free(tamis_parquet_pruner* pruner);
 
-/* Queries `count` files, and calls `take` with their answers in the order of `paths`. Everything in
- * doubt is kept, also files that cannot be read. Returns TAMIS_CANCELLED if `take` has stopped the
- * run. */
+/* Queries `count` files, and calls `take` with their answers in the order of `paths`. Files and row
+ * groups in doubt are kept, for example files that cannot be read. Returns TAMIS_CANCELLED if
+ * `take` has stopped the run. */
 TAMIS_C_API tamis_status tamis_parquet_pruner_run(const tamis_parquet_pruner* pruner,
                                                   const char* const* paths, uint64_t count,
                                                   tamis_parquet_take take, void* context);
 
 /* Describes the keys for the types of the columns queried so far. *out becomes a JSON array of
- * objects; free it with tamis_text_free. An object has `type`; `problem` if such columns cannot be
- * queried; `misfits`, the number of keys that no such column can have; and `first_misfits`, the
- * indices of the first ten. */
+ * objects; free it with tamis_text_free. Members of an object: `type`; `problem`, the reason why
+ * columns of the type cannot be queried, if any; `misfits`, the number of keys that no column of
+ * the type can contain; `first_misfits`, the indices of the first ten of these keys. */
 TAMIS_C_API tamis_status tamis_parquet_pruner_types_json(const tamis_parquet_pruner* pruner,
                                                          char** out);
 

@@ -20,15 +20,16 @@ typedef struct tamis_plan_options {
   uint64_t max_bytes;  /* largest size allowed; 0: the memory of this machine */
   uint64_t batch_keys; /* keys per lookup, to predict its time; 0: 1,000,000 */
   uint64_t key_bytes;  /* mean size of a key, for exact structures without a range; 0: 8 */
-  /* 1: the set never changes. Fuse filters are then candidates, and the size decides. */
+  /* 1: the set never changes. Fuse filters are then candidates, and the smallest structure is
+   * recommended. */
   uint32_t is_static;
   uint32_t reserved; /* 0 */
 } tamis_plan_options;
 
 /* Compares the filters and exact structures for a job: sizes, true error rates, costs, abilities,
  * and advice. *out becomes the JSON object that `tamis plan --json` prints; free it with
- * tamis_text_free. With `engine`, which may be NULL, the plan contains the times of lookups by its
- * calibration. */
+ * tamis_text_free. If `engine` is not NULL, the plan also contains the times of lookups, predicted
+ * by the engine's calibration. */
 TAMIS_C_API tamis_status tamis_plan_json(const tamis_plan_options* options,
                                          const tamis_engine* engine, char** out);
 
