@@ -169,8 +169,8 @@ void FilterBank::Impl::Put(size_t g, std::span<Incoming> incoming) noexcept {
   }
 }
 
-// Checks the sum of all groups first: every allocation may succeed, and the system would detect a
-// lack of memory only when the memory is written.
+// Checks the total size of all groups first, because every single allocation may succeed although
+// the system lacks the memory when it is written.
 BankGroup FilterBank::Impl::NewGroup(uint64_t num_blocks) const {
   uint64_t bytes = num_blocks * bank::kBlockBytes;
   for (const BankGroup& group : groups) bytes += group.storage.size();
@@ -184,7 +184,7 @@ void FilterBank::Impl::FlushSize(uint64_t num_blocks) {
     if (g == groups.size()) groups.push_back(NewGroup(num_blocks));
     if (groups[g].num_blocks != num_blocks) continue;
     const size_t count = std::min<size_t>(waiting.CountOf(num_blocks), FreePlaces(groups[g]));
-    if (count == 0) continue;  // avoids a useless pass over all rows
+    if (count == 0) continue;  // without members, a pass over all rows would be useless
     std::vector<Incoming> incoming;
     incoming.reserve(count);
     groups[g].members.Reserve(count);
@@ -312,7 +312,7 @@ void FilterBank::Impl::MergeGroup(const BankGroup& from) {
   }
 }
 
-// Moves members until the other group is full or memory runs out.
+// Moves members from one group to another, until `to` is full or memory runs out.
 void FilterBank::Impl::MoveMembers(size_t from, size_t to) {
   size_t room = FreePlaces(groups[to]);
   for (size_t word = 0; word < bank::kRowWords && room != 0; ++word) {

@@ -37,8 +37,8 @@ constexpr uint32_t kVersion = 2;
 constexpr int kLog2BlockBytes = std::countr_zero(bank::kBlockBytes);
 constexpr uint64_t kMaxPayload = uint64_t{1} << 54;
 constexpr uint64_t kMaxDirectory = uint64_t{1} << 42;
-// For tables larger than this, the available memory is checked first, which takes as long as
-// reading some tables.
+// For tables larger than this, the available memory is checked before they are read. For smaller
+// tables the check would take as long as reading them.
 constexpr uint64_t kLargeTables = uint64_t{16} << 20;
 constexpr size_t kMaskBytes = sizeof(MemberMask);
 constexpr size_t kGroupEntry = 8 + 2 * kMaskBytes;
@@ -258,7 +258,7 @@ BankFile ReadBankFile(uint64_t file_bytes, ReadBytesAt read, const fs::path& pat
     check.Fail(ErrorCode::kCorrupt, "padding", kHeaderBytes2 + where, "is not 0");
   }
   const uint64_t tables_bytes = bank.end() - bank.tables_at();
-  // The length may be a false claim, or the length of a sparse file.
+  // The stated length may be false, or the file may be sparse, so it may exceed the memory.
   if (tables_bytes > kLargeTables) Storage::RequireFits(tables_bytes);
   std::vector<std::byte> tables(tables_bytes);
   read(tables, bank.tables_at());

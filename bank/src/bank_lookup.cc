@@ -18,14 +18,14 @@ using detail::IsSet;
 namespace {
 
 using detail::kWordBits;
-// Bytes of result rows that are kept at a time, so that they stay in a second-level cache.
+// Bytes of result rows that are computed at a time, so that they stay in a second-level cache.
 constexpr size_t kSliceBytes = 128 << 10;
 // With fewer pairs of a key and a group, a second thread is not worthwhile.
 constexpr size_t kPairsPerTask = 512;
 
 size_t RoundUp(size_t n, size_t step) { return (n + step - 1) / step * step; }
 
-// Number of keys whose rows are kept at a time.
+// Number of keys whose rows are computed at a time.
 size_t SliceKeys(size_t row_words) {
   const size_t keys = kSliceBytes / (sizeof(uint64_t) * std::max<size_t>(row_words, 1));
   return std::clamp(keys / kWordBits * kWordBits, kWordBits, detail::kBatchKeys);
@@ -101,7 +101,7 @@ void FilterBank::Impl::LookUp(const Keys& keys, std::span<const BankRows> views,
 
 size_t FilterBank::Impl::ContainsHash(uint64_t hash_value, uint64_t* out) const noexcept {
   const Batch batch = detail::HashBatch(&hash_value, 1);
-  constexpr size_t kViews = 64;  // not a vector, which could throw
+  constexpr size_t kViews = 64;  // an array, because a vector could throw
   BankRows views[kViews];
   for (size_t first = 0; first < groups.size(); first += kViews) {
     const size_t n = std::min(kViews, groups.size() - first);
@@ -232,8 +232,8 @@ std::vector<uint64_t> FilterBank::Impl::CountPerMember(const Keys& keys,
 double FilterBank::Impl::expected_false_members() const {
   double sum = 0;
   for (const detail::BankGroup& group : groups) {
-    // Counts the bits of each member with the kernel that counts keys per member, because rows of a
-    // group look like rows of answers.
+    // Counts the bits of each member with the kernel that counts keys per member: a row of a group
+    // has the same layout as a row of answers.
     std::vector<uint64_t> bits(bank::kGroupMembers);
     kernels().bank.count(group.rows(), group.num_blocks * bank::kBlockRows, bank::kRowWords,
                          bank::kRowWords, bits.data());

@@ -43,8 +43,9 @@ struct AskedKey {
   uint64_t index;
 };
 
-// The keys of a slice take at most half of the bytes, so that there is room for a page. More keys
-// need more slices, and each slice reads its pages again. More pages only need more batches.
+// The keys of a slice take at most half of max_bytes, so that the other half has room for pages.
+// More pages only cause more batches. More keys than fit cause more slices, each of which reads its
+// pages again.
 constexpr uint64_t kBytesPerSliceKey = 2 * sizeof(AskedKey);
 constexpr uint64_t kMinMaxBytes = 2 * kPageBytes;
 
@@ -60,7 +61,8 @@ struct alignas(64) PageBytes {
   std::byte bytes[kPageBytes];
 };
 
-// Pages that are read together, ascending. Their number, with the pages in gaps, is limited.
+// Pages that are read together, ascending. The number of these pages and of the pages in gaps is
+// limited.
 class PageWindow {
  public:
   PageWindow(uint64_t max_pages, uint64_t max_gap_pages)
@@ -93,7 +95,7 @@ class PageWindow {
     if (capacity_ < used_) {
       memory_.reset();  // frees the memory before allocating more
       capacity_ = 0;
-      // Not make_unique, which would first write zeros.
+      // make_unique would first write zeros.
       memory_.reset(new PageBytes[static_cast<size_t>(used_)]);
       capacity_ = used_;
     }
@@ -127,7 +129,8 @@ class PageWindow {
   uint64_t capacity_ = 0;
 };
 
-// Reads header and tables. Reads the start of the file in one range, and serves its parts from it.
+// Reads header and tables. Requests the start of the file as one range, and takes the header from
+// it.
 BankFile ReadTables(uint64_t file_bytes, const BankReadFunction& read, const std::string& name) {
   std::vector<std::byte> start(std::min(file_bytes, detail::kBankPayloadAt));
   const auto read_one = [&](std::span<std::byte> out, uint64_t offset) {
@@ -191,8 +194,8 @@ class BankReader::Impl {
             data.inserted,    data.key_types};
   }
 
-  // Calls visit(group, keys, rows), in any order, until each valid key has met each group with
-  // members. `rows` has bank::kRowWords words for each of `keys`.
+  // Calls visit(group, keys, rows), in any order, so that each valid key is visited once for each
+  // group with members. `rows` has bank::kRowWords words for each of `keys`.
   using VisitRows =
       detail::FunctionRef<void(size_t group, std::span<const AskedKey> keys, const uint64_t* rows)>;
   void LookUp(const Keys& keys, VisitRows visit) const {

@@ -50,7 +50,7 @@ struct BankFileGroup {
   GroupMembers members;
 };
 
-// A filter of num_blocks blocks that is to be added to a group.
+// A filter that will be added to a group with the same number of blocks.
 struct Incoming {
   const uint64_t* words;
   MemberData data;
@@ -110,9 +110,10 @@ class FilterBank::Impl {
   bool read_only = false;
   std::vector<detail::BankGroup> groups;
   detail::WaitingMembers waiting;
-  // Ordered, because a hash table of names that were chosen to collide takes hours to fill.
+  // An ordered map, because filling a hash table with names that were chosen to collide takes
+  // hours.
   std::map<std::string, Place> names;
-  bool has_secret = false;  // as in its file
+  bool has_secret = false;  // whether its file contains the secret
 
   // The file of a mapped bank: its bytes, and the checksums of its pages.
   struct Mapped {
@@ -121,17 +122,19 @@ class FilterBank::Impl {
     std::vector<uint64_t> pages;  // empty if they have been verified
   };
   std::optional<Mapped> mapped;
-  // Must be called before the bits of a group are used. Throws FormatError if its file is damaged.
+  // Must be called before the bits of a group of a mapped bank are used. Throws FormatError if the
+  // group is damaged in the file.
   void RequireIntact(const detail::BankGroup& group) const;
-  // Takes over a group with the members from its file.
+  // Adds a group that was read from a file, with its members.
   void AdoptGroup(detail::BankGroup group, detail::BankFileGroup from);
 
  private:
-  // Returns a group of zeros. Throws Error(kOutOfMemory), also if it does not fit with all other
-  // groups.
+  // Returns a group of zeros. Throws Error(kOutOfMemory), also if this group and all other groups
+  // together exceed the memory.
   detail::BankGroup NewGroup(uint64_t num_blocks) const;
   // Adds filters to free places of a group with the same number of blocks. The group must have
-  // enough free places and room for their data, and `names` must have their names.
+  // enough free places and reserved room for the data of the filters, and `names` must contain
+  // their names.
   void Put(size_t group, std::span<detail::Incoming> incoming) noexcept;
   // Updates the places of waiting members in `names`, from index `first` on.
   void RenumberWaiting(size_t first);
@@ -144,9 +147,8 @@ class FilterBank::Impl {
                                     const MemoryOptions& memory_options) const;
   void MoveMembers(size_t from, size_t to);
 
-  // Queries keys [begin, begin + keys.size()) of a call against the groups [first, end), and, if
-  // `waits`, against the waiting members. Writes the words of these members in rows of row_words()
-  // words at `rows`.
+  // Queries `keys` in the groups [first, end) and, if `waits` is true, in the waiting members.
+  // Writes the words of these members into the rows at `rows`, which have row_words() words each.
   void LookUp(const Keys& keys, std::span<const detail::BankRows> views, size_t first, size_t end,
               bool waits, uint64_t* rows) const noexcept;
   void AskWaiting(const detail::Batch& batch, uint64_t* rows) const noexcept;

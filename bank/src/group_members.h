@@ -22,8 +22,8 @@ inline bool IsSet(const MemberMask& mask, size_t slot) noexcept {
 }
 size_t CountSet(const MemberMask& mask) noexcept;
 
-// The data of the members of a group by their places. Takes memory only for existing members,
-// because a file may claim a million groups with one member each.
+// The data of the members of a group by their places. Allocates memory only for existing members,
+// because a file may have a million groups with one member each.
 class GroupMembers {
  public:
   // Reserves room for `more` members, so that their Put does not throw. Throws std::bad_alloc.
@@ -32,7 +32,7 @@ class GroupMembers {
   // Returns the member at a place, which must be taken.
   const MemberData& operator[](size_t slot) const noexcept { return data_[Rank(slot)]; }
 
-  // Adds a member at a free place. Throws std::bad_alloc, and then changes nothing.
+  // Adds a member at a free place. If it throws std::bad_alloc, nothing has changed.
   void Put(size_t slot, MemberData data) {
     data_.insert(data_.begin() + static_cast<ptrdiff_t>(Rank(slot)), std::move(data));
     places_[slot / 64] |= uint64_t{1} << (slot % 64);

@@ -9,8 +9,9 @@
 namespace tamis::detail {
 namespace {
 
-// Size of a chunk, unless it is one larger member or a whole group. Storage of this size is mapped
-// separately (storage.cc), and returns to the system as soon as it is freed.
+// Usual size of a chunk. A chunk for one larger member is larger, and a chunk for a whole group may
+// be smaller. Memory of this size is mapped separately (storage.cc), so it returns to the system as
+// soon as it is freed.
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
 
 uint64_t BytesOf(uint64_t num_blocks) { return num_blocks * split_block::kBlockBytes; }
@@ -35,8 +36,8 @@ uint64_t WaitingMembers::LargestSize() const noexcept {
 uint64_t* WaitingMembers::TakePlace(uint64_t num_blocks, OfSize& of_size) {
   if (of_size.free.empty()) {
     const uint64_t bytes = BytesOf(num_blocks);
-    // Each chunk doubles the places. Otherwise banks of many sizes would need a whole chunk for
-    // each member.
+    // Each new chunk only doubles the number of places. Otherwise, in a bank of many sizes, each
+    // member would take a whole chunk.
     const uint64_t most =
         std::clamp<uint64_t>((kChunkBytes + bytes - 1) / bytes, 1, bank::kGroupMembers);
     const uint64_t places = std::clamp<uint64_t>(of_size.count, 1, most);

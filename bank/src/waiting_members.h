@@ -22,8 +22,9 @@ struct MemberData {
   KeyTypes key_types;
 };
 
-// Copies of filters, in chunks for several filters of one size. The chunks are freed when no filter
-// of that size is left. With separate allocations by the C library, 64 MiB of filters took 190 MiB.
+// Copies of filters. A chunk of memory holds several filters of one size. When no filter of a size
+// is left, the chunks for this size are freed. If each filter was allocated separately by the C
+// library, 64 MiB of filters took 190 MiB.
 class WaitingMembers {
  public:
   struct Member {
@@ -46,11 +47,12 @@ class WaitingMembers {
   uint64_t bytes() const noexcept { return bytes_; }
   // The number of waiting members with `num_blocks` blocks.
   uint64_t CountOf(uint64_t num_blocks) const noexcept;
-  // Returns the number of blocks whose members take the most memory in total. There must be a
-  // member.
+  // Returns the number of blocks such that the members of this size together take the most memory.
+  // At least one member must wait.
   uint64_t LargestSize() const noexcept;
 
-  // Appends a copy. Throws std::bad_alloc and Error(kOutOfMemory), and then changes nothing.
+  // Appends a copy of a filter. If it throws std::bad_alloc or Error(kOutOfMemory), nothing has
+  // changed.
   void Add(MemberData data, uint64_t num_blocks, const uint64_t* words);
   void Erase(size_t i) noexcept;
   // Erases the first `count` members with `num_blocks` blocks.

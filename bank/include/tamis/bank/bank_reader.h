@@ -25,19 +25,20 @@ struct BankRead {
   std::span<std::byte> out;
 };
 
-// Fills the ranges, which are ascending and disjoint, in any order and on any threads, and returns
-// when all are filled. Its exceptions are passed on. Instead of throwing, it may fill a range that
-// it cannot read with zeros: the checksums detect this, and the answer is "maybe".
+// Fills the ranges, and returns when all are filled. The ranges are ascending and disjoint. The
+// function may fill them in any order and on any threads. Its exceptions reach the caller of the
+// query. If it cannot read a range, it may fill the range with zeros instead of throwing: the
+// checksums detect this, and the answer is "maybe".
 using BankReadFunction = std::function<void(std::span<const BankRead> reads)>;
 
 struct BankReaderOptions {
-  // The maximum number of bytes that a call holds at a time, at least 32 KiB: the pages that it has
-  // read, and 16 bytes for each key. The keys get at most half of it. Lists take up to a fiftieth
-  // more. A larger number makes fewer and larger batches.
+  // The maximum number of bytes that a call allocates at a time, at least 32 KiB: for the pages
+  // that it has read, and 16 bytes for each key. The keys take at most half of this memory. Lists
+  // take up to a fiftieth more. With a larger number, a call makes fewer and larger batches.
   uint64_t max_bytes = uint64_t{64} << 20;
   // Two pages are read as one range if at most this number of bytes is between them. The range then
-  // contains these bytes. 0: only adjacent pages are joined. A larger number helps if a request
-  // costs more than reading the bytes.
+  // contains these bytes. 0: only adjacent pages are joined. Set a larger number if a request costs
+  // more than reading the bytes between the pages.
   uint64_t max_gap_bytes = 0;
   // The secret of a keyed hash, unless the file has it.
   std::optional<HashSecret> secret = {};
@@ -47,29 +48,30 @@ struct BankReaderOptions {
 
 // A page that did not match its checksum.
 struct BankDamage {
-  uint64_t group = 0;   // its members have the indexes from 512 * `group` on
-  uint64_t block = 0;   // within the group
+  uint64_t group = 0;   // the group of the page: members from index 512 * `group` on
+  uint64_t block = 0;   // index of the page in the group
   uint64_t offset = 0;  // of the page in the file, in bytes
   uint64_t bytes = 0;
 
   friend bool operator==(const BankDamage&, const BankDamage&) = default;
 };
 
-// Gives the answers of FilterBank::Map, bit for bit, for a file that is not local. Opening it reads
-// two ranges: the first 16 KiB, and the tables behind the payload. A query of a key then needs one
-// page of 16 KiB, with its own checksum, from each group with members. A query finds the pages that
-// its keys need and reads them in batches of ranges. A call with at most max_bytes / 32 keys reads
-// no page twice. Longer calls are cut into slices of that length.
+// Answers queries of a file that is not local, with the same answers as FilterBank::Map, bit for
+// bit. The constructor reads two ranges: the first 16 KiB, and the tables behind the payload. For
+// each key, a query reads one page of 16 KiB, which has its own checksum, from each group with
+// members. It reads the pages of all its keys in batches of ranges. A call with at most max_bytes /
+// 32 keys reads no page twice. A call with more keys is cut into slices of that many keys, and each
+// slice reads its pages again.
 //
 // For a page that does not match its checksum, the answer is "maybe" for all its keys and members,
 // never "no". damaged() lists such pages. Like in all files of tamis, the checksums protect against
 // accidents, but not against malice (core/FORMAT.md).
 //
-// The file must not be replaced: pages of another file do not match the tables. A function that
-// reads by version or entity tag detects a replacement for certain, and can throw.
+// The file must not be replaced: pages of another file do not match the tables. A BankReadFunction
+// that reads by version or entity tag always detects a replacement, and can throw.
 //
-// Queries are thread-safe if the function is. Only the thread of a query calls it. Cannot be
-// copied. Must not be moved during a query.
+// If the BankReadFunction is thread-safe, queries are thread-safe. A query calls the function on
+// its own thread only. A BankReader cannot be copied, and must not be moved during a query.
 class BankReader {
  public:
   // Opens a file of `file_bytes` bytes. Throws FormatError if the file is not a bank, is damaged,
@@ -95,9 +97,9 @@ class BankReader {
   const std::string& NameOf(uint64_t index) const;
 
   // Like the functions of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before
-  // it reads or writes anything. Throws std::bad_alloc and the exceptions of the function. After
-  // these, the contents of `out` are unspecified, and the reader is unchanged, except that
-  // damaged() may list more pages.
+  // it reads or writes anything. Throws std::bad_alloc and the exceptions of the BankReadFunction.
+  // After these two, the contents of `out` are unspecified, and the reader is unchanged, except
+  // that damaged() may return more pages.
   size_t Contains(uint64_t key, Bitmap out) const;
   size_t Contains(std::string_view key, Bitmap out) const;
   template <detail::NoKey T>

@@ -56,19 +56,20 @@ struct BankOptions {
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
-  // Added filters wait in separate memory until there are 512 of equal size, or until all waiting
-  // filters exceed this number of bytes. For filters larger than 1/8 MiB, a larger value makes
-  // building faster, up to 512 times the bytes of the largest filter.
+  // Added filters wait in separate memory until 512 filters of equal size wait, or until all
+  // waiting filters exceed this number of bytes. If filters are larger than 1/8 MiB, a larger value
+  // makes building faster. Values above 512 times the bytes of the largest filter have no further
+  // effect.
   uint64_t buffer_bytes = uint64_t{64} << 20;
 };
 
-// The current state of one member. `index` is its place in the answers of queries until the bank
-// changes.
+// The current state of one member. Until the bank changes, `index` is the place of the member in
+// the answers of queries.
 struct BankMember {
   std::string name;
   uint64_t index = 0;
   uint64_t num_blocks = 0;
-  uint64_t capacity = 0;  // this and the next two are those of the added filter
+  uint64_t capacity = 0;  // of the added filter, like the next two fields
   uint64_t inserted = 0;
   KeyTypes key_types;
 };
@@ -77,7 +78,7 @@ struct BankMember {
 struct BankGroupInfo {
   uint64_t num_blocks = 0;  // of each filter
   uint64_t members = 0;     // out of 512 places
-  uint64_t removed = 0;     // removed members whose bits are still there
+  uint64_t removed = 0;     // removed members whose bits are still stored
   uint64_t bytes = 0;
 };
 
@@ -97,20 +98,21 @@ struct MemberCount {
   friend bool operator==(const MemberCount&, const MemberCount&) = default;
 };
 
-// Returns the best members by the counts of CountPerMember: at most `most` members that may have
-// `at_least` keys or more. Members with more keys come first, and equal members in the order of
-// their indexes. If `at_least` is 0, the result can contain members without a key, and indexes
-// without a member.
+// Returns the members with the highest counts, as computed by CountPerMember: at most `most`
+// members that may have `at_least` keys or more. Members with more keys come first. Members with
+// equal counts are in the order of their indexes. If `at_least` is 0, the result can contain
+// members without a key, and indexes without a member.
 std::vector<MemberCount> BestMembers(std::span<const uint64_t> counts, uint64_t at_least,
                                      size_t most = SIZE_MAX);
 
 // A group consists of up to 512 split-block filters with the same number of blocks. Row j of a
 // group has bit j of each filter, 64 bytes. So a query of a key reads eight cache lines for all
-// filters of a group. For every member, the answers are those of its original filter, and Extract
-// returns that filter bit for bit.
+// filters of a group. For every member, the answers are equal to the answers of the filter that was
+// added, and Extract returns that filter bit for bit.
 //
 // A group takes the memory of 512 filters, even if it has fewer. So filters should have few
-// different sizes: BankBlocks (sizing.h) gives a ladder of sizes. groups() shows the unused memory.
+// different sizes, such as the sizes that BankBlocks (sizing.h) returns. groups() shows the unused
+// places.
 //
 // The index of a member is 512 times the number of its group, plus its place in the group. Members
 // that wait for a group come after all groups. Indexes are valid until the bank changes.
@@ -130,9 +132,9 @@ class FilterBank {
   // verified only if `options.verify` is Verify::kFull. The file must not change while it is
   // mapped, but Save may replace it.
   static FilterBank Map(const std::filesystem::path& path, const MapOptions& options = {});
-  // Flushes, and saves all members. Replaces the whole file or nothing. Throws like Filter::Save,
-  // Error(kInvalidArgument) for version 1 of the format, and, for a mapped bank, FormatError if its
-  // file is damaged.
+  // Calls Flush, and saves all members. Replaces the whole file, or leaves it unchanged. Throws
+  // like Filter::Save, Error(kInvalidArgument) for version 1 of the format, and, for a mapped bank,
+  // FormatError if its file is damaged.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {});
 
   FilterBank(FilterBank&&) noexcept;
@@ -167,17 +169,17 @@ class FilterBank {
     bool foreign_size = false;
   };
 
-  // Adds a copy of the filter as a member. Throws Error(kInvalidArgument) for a name that is taken
-  // or out of range, Error(kIncompatible) if the filter has another hash, and the errors of Clone.
-  // If the copy succeeds, but memory for a group is missing, throws Error(kOutOfMemory) although
-  // the filter has been added.
+  // Adds a copy of the filter as a member. Throws Error(kInvalidArgument) if a member has this name
+  // or the name is too long or empty, Error(kIncompatible) if the filter has another hash, and the
+  // errors of Clone. If the filter is copied, but the memory for a group cannot be allocated,
+  // throws Error(kOutOfMemory) although the filter has been added.
   Added Add(const MemberName& name, const SplitBlockBloomFilter& filter);
-  // Builds a filter from the keys and adds it. Its number of blocks follows from fpr() of the bank
-  // and the number of keys, duplicates included, rounded up to the ladder of BankBlocks. Throws
-  // like the other Add.
+  // Builds a filter from the keys and adds it. Its number of blocks is computed from fpr() of the
+  // bank and the number of keys, duplicates included, and rounded up by BankBlocks. Throws like the
+  // other Add.
   Added Add(const MemberName& name, Keys keys);
 
-  // Moves all waiting members into groups, which saves memory if they are many. If it throws
+  // Moves all waiting members into groups. If many members wait, this saves memory. If it throws
   // Error(kOutOfMemory), some members still wait.
   void Flush();
 
@@ -190,12 +192,13 @@ class FilterBank {
   SplitBlockBloomFilter Extract(const MemberName& name, const MemoryOptions& memory = {}) const;
 
   // Adds all members of `other`. Throws Error(kInvalidArgument) if a name is in both banks, and
-  // Error(kIncompatible) for another hash. Without enough memory, throws after some members have
-  // been added.
+  // Error(kIncompatible) if the hashes differ. If memory runs out, throws although some members
+  // have been added.
   void Merge(const FilterBank& other);
 
-  // Flushes, fills groups with the members of the emptiest groups of the same size, and drops the
-  // bits of removed members. If it throws Error(kOutOfMemory), all members are still there.
+  // Calls Flush, moves the members of the emptiest groups into other groups of the same size, and
+  // drops the bits of removed members. If it throws Error(kOutOfMemory), the bank still has all
+  // members.
   void Compact();
 
   // Finds the members that may have a key. Sets bit i in row_words() words for the member with
@@ -207,8 +210,8 @@ class FilterBank {
   size_t Contains(T, Bitmap) const = delete;
   size_t ContainsHash(uint64_t hash, Bitmap out) const;
 
-  // The same for many keys: writes row_words() words for each key, one after the other. No member
-  // has a null. Returns the number of bits set.
+  // Does the same for many keys: writes row_words() words for each key, one row after the other.
+  // For a null, all bits are 0. Returns the number of bits set.
   size_t Contains(Keys keys, Bitmap out) const;
   // Returns all pairs of a key and a member that may have it, ordered by key, then by member.
   std::vector<BankHit> Select(Keys keys) const;
@@ -216,8 +219,8 @@ class FilterBank {
   // the order of indexes.
   std::vector<uint64_t> CountPerMember(Keys keys) const;
 
-  // The same on the threads of an engine. With few keys, each thread queries some of the groups.
-  // The kernels are those of the bank's own backend.
+  // The same on the threads of an engine, with the kernels of the bank's own backend. If there are
+  // few keys, each thread queries some of the groups.
   size_t Contains(const Engine& engine, Keys keys, Bitmap out) const;
   std::vector<BankHit> Select(const Engine& engine, Keys keys) const;
   std::vector<uint64_t> CountPerMember(const Engine& engine, Keys keys) const;
