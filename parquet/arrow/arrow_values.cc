@@ -105,7 +105,8 @@ class ArrowValues final : public ColumnValues {
   uint64_t ReadAll(arrow_parquet::ColumnReader& column, const TakeValues& take) const {
     using Value = typename Type::c_type;
     auto& reader = static_cast<arrow_parquet::TypedColumnReader<Type>&>(column);
-    // Levels distinguish nulls and list elements. Without them Arrow takes every value for present.
+    // Levels distinguish nulls and list elements. Without buffers for levels, Arrow treats every
+    // value as present.
     std::vector<int16_t> definitions(kBatch), repetitions(kBatch);
     std::vector<Value> values(kBatch);
     uint64_t read = 0;

@@ -17,8 +17,8 @@ namespace tamis::parquet {
 namespace {
 
 constexpr uint64_t kBlockBytes = 32;
-// With so few distinct values, the keys that a reader looks for are equally likely in every row
-// group.
+// With at most this number of distinct values, a key that a reader looks for is about equally
+// likely in every row group, so a filter rules out little.
 constexpr uint64_t kFewKeys = 8;
 
 // From parquet.thrift.
@@ -70,7 +70,7 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
     built.present += keys.CountValid();
     built.filter.Insert(keys);
   });
-  // The filter would deny a value that was not read.
+  // The filter would answer "no" for a value that was not read.
   if (read != chunk.values || built.present > read) {
     throw FormatError(
         ErrorCode::kCorrupt, "values", chunk.first_page,

@@ -23,17 +23,18 @@ struct BuiltFilter {
   double fpr = 0;         // at this fill
 };
 
-// Builds a filter of all values of a chunk, of the smallest size that keeps `fpr` for the distinct
-// keys. Throws FormatError(kCorrupt) if the number of values, nulls included, is not chunk.values.
+// Builds a filter of all values of a chunk. Its size is the smallest that keeps `fpr` for the
+// distinct keys. Throws FormatError(kCorrupt) if the number of values, nulls included, is not
+// chunk.values.
 BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
                         const ColumnChunk& chunk, double fpr);
 
-// Returns the size of the dictionary in the file if all values of the chunk are in it according to
-// the footer (ColumnMetaData.encoding_stats).
+// Returns the size of the chunk's dictionary in the file. Returns nothing unless the footer states
+// that all values of the chunk are in the dictionary (ColumnMetaData.encoding_stats).
 std::optional<uint64_t> FullDictionaryBytes(const Footer& footer, size_t row_group, size_t column);
 
-// Returns the reason why a filter of `bytes_in_file` bytes is not worth its space, as in
-// AddedFilter. Returns "" if it may be.
+// Returns the reason why a filter of `bytes_in_file` bytes is not worth its bytes, as in
+// AddedFilter::reason. Returns "" if the filter may be worth them.
 std::string WhyNotPaying(const Footer& footer, size_t row_group, size_t column,
                          const ColumnChunk& chunk, const BuiltFilter& built,
                          uint64_t bytes_in_file);

@@ -238,7 +238,7 @@ std::pair<size_t, size_t> ColumnKeys::WithinBytes(const Statistics& statistics) 
   if (statistics.min) begin = std::lower_bound(begin, end, *statistics.min, less);
   if (statistics.max) end = std::upper_bound(begin, end, *statistics.max, less);
   if (statistics.prefixes_are_outside && statistics.min) {
-    // Keys that are prefixes of `min` come first, the shortest before the others.
+    // Adds the keys that are prefixes of `min`. They come before `min`, the shortest first.
     for (size_t length = 0; length < statistics.min->size(); ++length) {
       const std::string_view prefix = statistics.min->substr(0, length);
       const auto found = std::lower_bound(bytes_.begin(), begin, prefix, less);

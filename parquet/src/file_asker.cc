@@ -104,8 +104,8 @@ void FileAsker::AskFilter(const ConstSplitBlockView& view, const Range& range, A
 void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer) const {
   const ColumnChunk chunk = footer_->Chunk(group, column_);
   if (chunk.values < answer.rows) {
-    // `values` includes nulls: a writer that does not count them here may count them wrongly
-    // elsewhere.
+    // `values` includes nulls. A writer that does not include them here may count them wrongly
+    // elsewhere, so the statistics cannot be trusted.
     throw Error(ErrorCode::kCorrupt,
                 detail::StrCat("the column has ", chunk.values, " values, nulls included, in ",
                                answer.rows, " rows"));

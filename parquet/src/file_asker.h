@@ -16,7 +16,7 @@
 
 namespace tamis::parquet {
 
-// The list as values of each type requested, each made once.
+// The list, converted once to each column type that is requested.
 class KeysByType {
  public:
   explicit KeysByType(const KeyList& list) : list_(list) {}

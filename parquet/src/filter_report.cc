@@ -15,7 +15,7 @@ namespace tamis::parquet {
 namespace {
 
 constexpr double kUseless = 0.5;  // rate of a filter that half of the absent keys pass
-constexpr double kOversized = 2;  // factor over the sufficient size
+constexpr double kOversized = 2;  // filters of more than twice the sufficient size are too large
 
 std::string Size(uint64_t bytes) { return BytesText(static_cast<double>(bytes)); }
 
@@ -23,7 +23,8 @@ double Share(uint64_t part, uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Throws if the filter cannot be used. `report` then has the members known so far.
+// Throws if the filter cannot be used. Then only the members that were read before are set in
+// `report`.
 void Read(const Source& source, const Footer& footer, const ColumnChunk& chunk, double fpr,
           FilterBuffer& buffer, FilterReport& report) {
   const FilterPlace place = FindFilter(source, footer, chunk);
@@ -32,7 +33,8 @@ void Read(const Source& source, const Footer& footer, const ColumnChunk& chunk, 
   RequireBits(view, chunk);
   report.keys = view.estimated_count();
   report.rate = view.expected_fpr();
-  // Inverse of the estimate: each key sets one bit of 32 in each word of its block.
+  // Computes the share of set bits from the estimated number of keys: each key sets one of the 32
+  // bits in each word of its block.
   report.fill = std::isfinite(report.keys)
                     ? 1 - std::exp(-report.keys / (32.0 * static_cast<double>(view.num_blocks())))
                     : 1;

@@ -55,8 +55,8 @@ Statistics ReadStatistics(ThriftWalker& walker) {
   return statistics;
 }
 
-// Readers find columns by index. They would read a different column in a row group with another
-// order.
+// Checks that a chunk has the path of column `column`. Readers find columns by index, so they would
+// read a different column if a row group had another order.
 void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
   const size_t begin = walker.at();
   const ThriftList list = walker.List();

@@ -133,7 +133,7 @@ KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const 
     const uint64_t read =
         values->Read(group, column, [&reader](const Keys& keys) { reader.Take(keys); });
     total += read;
-    // A list without this key would miss its hits.
+    // If a key was missing in the list, its hits would be missing in the result.
     if (read != chunk.values || reader.present() > total) {
       throw FormatError(ErrorCode::kCorrupt, "values", chunk.first_page,
                         detail::StrCat(name, ": ", read, " values were read of row group ", group,

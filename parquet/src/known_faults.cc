@@ -10,8 +10,8 @@ namespace {
 
 enum class Wrong : uint8_t {
   kBounds,    // values may be outside the bounds
-  kPrefixes,  // values may be outside as described at Statistics::prefixes_are_outside
-  kNulls,     // the number of nulls
+  kPrefixes,  // values may be outside the bounds: see Statistics::prefixes_are_outside
+  kNulls,     // the number of nulls may be wrong
 };
 
 struct Version {
@@ -51,8 +51,8 @@ constexpr KnownFault kKnownFaults[] = {
      IsFixedDecimal,
      Wrong::kBounds,
      "Polars before 2.0 states wrong bounds for decimals of more than 18 digits"},
-    // Found in 1.10.0 and 1.36.1: the bounds of pages are compared only up to the length of the
-    // shorter one. Gone in 1.37.0, which states no version.
+    // Found in 1.10.0 and 1.36.1: two bounds of pages are compared only up to the length of the
+    // shorter bound. Gone in 1.37.0, but files of 1.37.0 do not state the version.
     {"Polars",
      {2, 0},
      IsBytes,
@@ -85,7 +85,7 @@ constexpr KnownFault kKnownFaults[] = {
      IsBytes,
      Wrong::kBounds,
      "Arrow below 11 states the bounds of the first chunk of a dictionary for all"},
-    // Older versions have this name and the same function.
+    // Older versions of Arrow have this name, and the same fault.
     {"parquet-cpp",
      {11, 0},
      IsBytes,

@@ -1,4 +1,4 @@
-// Rewrites a footer without the meaning of its columns.
+// Rewrites a footer without the logical types of its columns.
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -40,8 +40,8 @@ class ParquetPruner::Impl {
 
 namespace {
 
-// One run over many files. Threads take row groups of the oldest open file first. When no open file
-// has groups left to take, they open the next file.
+// One run over many files. Threads query the row groups of the oldest open file first. When all row
+// groups of the open files have been assigned to threads, a thread opens the next file.
 class PruningRun {
  public:
   PruningRun(std::span<const std::filesystem::path> paths, KeysByType& types,
@@ -110,7 +110,8 @@ class PruningRun {
     GroupAnswer answer = file.asker->Ask(group, memory);
     lock.lock();
     file.answer.groups[group] = std::move(answer);
-    // Advances in equal steps, because a footer need not state the sizes of groups.
+    // Each group counts as the same number of bytes, because a footer need not state the sizes of
+    // groups.
     const uint64_t steps = file.answer.groups.size();
     Advance(file, file.answer.bytes / steps * (steps - file.left + 1));
     if (--file.left == 0) Finish(file);

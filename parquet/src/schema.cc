@@ -75,7 +75,7 @@ std::string Schema::PathOf(size_t column) const {
   return path;
 }
 
-// Compares from the end without building paths, because names can be long.
+// Compares names from the end of the path, and does not build paths, because names can be long.
 bool Schema::IsPath(std::string_view name, size_t parent, std::string_view path) const {
   while (path.ends_with(name)) {
     path.remove_suffix(name.size());

@@ -13,7 +13,8 @@ namespace {
 using Kind = LogicalType::Kind;
 
 constexpr size_t kMaxLevels = 100;  // of nested groups
-// Bytes of the paths of all columns. A long group name is part of the path of each column below it.
+// Limit for the bytes of the paths of all columns: a long group name is part of the path of each
+// column below the group.
 constexpr size_t kMaxPaths = size_t{1} << 28;
 
 struct Element {
@@ -235,7 +236,7 @@ Schema ReadSchema(ThriftWalker& walker) {
   }
   std::vector<Group> groups;
   std::vector<Column> columns;
-  struct Open {  // a group with columns still to come
+  struct Open {  // a group whose columns have not all been read
     size_t group;
     int64_t left;
     size_t path;  // length of its path

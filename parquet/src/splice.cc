@@ -43,8 +43,8 @@ class Splicer {
   }
 
  private:
-  // ---- The descent. Each function begins with the walker at the value and leaves it behind the
-  // value.
+  // ---- Descending to the chunks. Each function is called with the walker at a value, and moves it
+  // behind the value.
 
   void InFileMetaData() {
     ThriftStruct fields(walker_);

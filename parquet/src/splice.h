@@ -22,14 +22,14 @@ struct FilterEntry {
 
 // Returns `footer`, the FileMetaData of a file in Thrift's compact protocol, with `entries` added.
 // An entry is inserted in front of the first field of its struct with a higher number, or at the
-// end of the struct. It replaces an existing entry of the chunk. All other bytes stay as they are,
-// also those of unknown fields. The only exception is the header of the next field, which contains
-// a number relative to the previous field.
+// end of the struct. It replaces an existing entry of the chunk. All other bytes do not change,
+// also those of unknown fields. The only exception is the header of the field after an added field,
+// because it contains its number relative to the previous field.
 //
 // `base` is the offset of the footer in its file, for errors. `entries` must ascend by row group
 // and column. Throws FormatError(kCorrupt) for a footer that violates the protocol, lacks a struct
-// to add to, or has bytes behind its end. Throws Error(kInvalidArgument) for entries out of order,
-// and for chunks that the footer does not have.
+// to which an entry must be added, or has bytes behind its end. Throws Error(kInvalidArgument) for
+// entries out of order, and for chunks that the footer does not have.
 std::vector<std::byte> SpliceFooter(std::span<const std::byte> footer, uint64_t base,
                                     std::span<const FilterEntry> entries);
 

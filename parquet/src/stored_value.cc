@@ -111,9 +111,9 @@ bool Fits(const Integer& value, bool is_signed, int bits) {
   return value.negative ? value.magnitude <= limit : value.magnitude < limit;
 }
 
-// Returns whether a number that std::from_chars reported as out of range is too small. Decides by
-// the place of its first nonzero digit. A wider type would not do: not every machine has one, and
-// the standard library may lack its from_chars.
+// Returns whether a number that std::from_chars reported as out of range is too small. Computes
+// this from the place of the first nonzero digit. Parsing into a wider type is not possible: not
+// every machine has a wider type, and the standard library may lack from_chars for it.
 bool IsTooSmall(std::string_view text) {
   constexpr int64_t kMost = int64_t{1} << 62;
   const size_t e = std::min(text.find_first_of("eE"), text.size());

@@ -27,7 +27,8 @@ std::optional<NumberKind> NumberKindOf(const Column& column);
 std::optional<uint64_t> NumberBits(const Column& column, NumberKind kind, const KeyList& keys,
                                    size_t i);
 
-// Returns the bytes of key `i`, in the list or in `made`. The column must be a column of bytes.
+// Returns the bytes of key `i`, which are stored in the list or in `made`. The column must be a
+// column of bytes.
 std::optional<std::string_view> StoredBytes(const Column& column, const KeyList& keys, size_t i,
                                             std::string& made);
 

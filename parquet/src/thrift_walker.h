@@ -95,8 +95,9 @@ class ThriftStruct {
   ThriftStruct& operator=(const ThriftStruct&) = delete;
 
   // Returns the next field, with the walker at its value. Returns nothing at the end, with the
-  // walker behind the stop byte. Skips a value that has not been read. A repeated field with a
-  // number from 1 to 63 is an error, because readers would differ in the one they use.
+  // walker behind the stop byte. Skips a value that has not been read. If a field with a number
+  // from 1 to 63 is repeated, throws, because some readers would use the first value and others the
+  // last.
   std::optional<ThriftField> Next();
 
   // After Next has returned nothing: the offset of the stop byte, and the base for the number of a

@@ -74,8 +74,8 @@ std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   const int64_t per_second = PerSecond(unit);
   const int64_t nanos_each = kNanosPerSecond / per_second;
   if (moment.nanos % nanos_each != 0) return std::nullopt;
-  // Before 1970 the fraction still counts forward. The sum starts at the end of the second, because
-  // the start of the first representable second overflows.
+  // Before 1970 the fraction still counts forward. The sum begins at the end of the second, because
+  // the beginning of the first representable second would overflow.
   const bool before = moment.seconds < 0;
   const int64_t fraction = moment.nanos / nanos_each - (before ? per_second : 0);
   int64_t value = 0;
@@ -230,7 +230,7 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale) {
 }
 
 std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width) {
-  // 0 bytes have no value. Beyond the digits, wider values would repeat the sign.
+  // 0 bytes cannot represent a value. A value wider than its digits would only repeat the sign.
   if (width == 0 || width > kMaxDecimalText) return std::nullopt;
   std::string bytes(width, '\0');
   for (const char digit : value.digits) {

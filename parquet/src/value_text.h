@@ -1,5 +1,5 @@
-// Parses values as people write them. Returns nothing if the text is not such a value. Does not
-// skip blanks.
+// Parses texts of numbers, dates, times and UUIDs. These functions return nothing if the text is
+// not such a value. They do not skip blanks.
 #ifndef TAMIS_PARQUET_SRC_VALUE_TEXT_H_
 #define TAMIS_PARQUET_SRC_VALUE_TEXT_H_
 
@@ -28,8 +28,8 @@ std::optional<Integer> ParseInteger(std::string_view text);
 // Also accepts 42.0 and 4.2e1, as some programs write whole numbers.
 std::optional<Integer> ParseWholeNumber(std::string_view text);
 
-// The digits of the number times 10^scale, which must be whole: "-1.50" and "-15e-1" are 15,
-// negative, at scale 1. Without leading zeros; "" is 0.
+// A decimal number times 10^scale, which must be a whole number: at scale 1, "-1.50" and "-15e-1"
+// have the digits "15" and are negative. The digits have no leading zeros; "" is 0.
 struct Unscaled {
   std::string digits;
   bool negative = false;

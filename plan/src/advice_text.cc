@@ -160,7 +160,7 @@ std::string AdviceForNothing(const FilterPlan& plan) {
     std::string text = "Nothing that meets the needs fits in the available " + LimitText(plan) +
                        ": the smallest, " + NameOf(*closest) + ", takes " +
                        BytesText(closest->bytes) + ".";
-    // The rate of the fast default kind at that size, unless this kind lacks other needs.
+    // Computes the rate of the fast default kind at that size, unless this kind lacks another need.
     const FilterKindInfo& fast = FilterKinds().front();
     for (const PlanCandidate& candidate : plan.filters) {
       if (candidate.kind != fast.kind || !LacksMemoryAlone(candidate)) continue;
@@ -185,7 +185,8 @@ std::string AdviceForNothing(const FilterPlan& plan) {
          BytesText(nearest->bytes) + ", which lacks: " + Listed(nearest->lacks) + ".";
 }
 
-// Capitalizes the first letter of each sentence, because some begin with a name.
+// Capitalizes the first letter of each sentence, because some sentences begin with the name of a
+// kind.
 std::string Capitalized(std::string text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const bool begins = i == 0 || (i > 1 && text[i - 1] == ' ' && text[i - 2] == '.');

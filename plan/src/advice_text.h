@@ -11,7 +11,7 @@ namespace tamis::detail {
 // An entry of PlanCandidate::lacks: the candidate is larger than max_bytes.
 inline constexpr char kLacksMemory[] = "memory";
 
-// Whether a structure stays in cache, so that only the time of a lookup counts.
+// Returns whether a structure stays in cache, so that only the time of a lookup matters.
 inline bool StaysInCache(const PlanCandidate& candidate) {
   constexpr double kCacheBytes = 256 << 10;
   return candidate.bytes <= kCacheBytes;

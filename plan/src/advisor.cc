@@ -103,7 +103,8 @@ class Advisor {
           "sorted and compressed; size without its directory");
     }
     const double line_slots = 64 / slot_bytes;
-    // Slots have room for some bits of the hash, so wrong keys are hardly ever compared.
+    // References leave room for some bits of the hash in each slot, so a key is rarely compared
+    // with a different key.
     const double key_lines = refers ? std::ceil(key_bytes / 64) : 0;
     add("hash table", (2 * slot_bytes + row_bytes) * n_,
         1 + (0.5 * 1.5 + 0.5 * 2.5 - 1) / line_slots + 0.5 * key_lines,
@@ -195,7 +196,7 @@ class Advisor {
         const uint64_t bytes = FilterBytes(kind.kind, keys_, FirstLayerFpr());
         if (std::exchange(least, std::min(least, bytes)) > bytes) smallest = kind.kind;
       } catch (const Error&) {
-        // Too large: another kind may do.
+        // This kind cannot be so large. Another kind may be possible.
       }
     }
     return smallest;
@@ -239,7 +240,7 @@ bool Beats(const PlanCandidate& exact, const PlanCandidate& filter) {
 }
 
 const PlanCandidate* Choose(const FilterPlan& plan) {
-  // In cache, only time counts.
+  // If structures stay in cache, only the time of a lookup matters.
   const PlanCandidate* small = nullptr;
   for (const PlanCandidate& candidate : plan.exact) {
     if (!candidate.suitable() || !detail::StaysInCache(candidate)) continue;
@@ -256,7 +257,7 @@ const PlanCandidate* Choose(const FilterPlan& plan) {
   return plan.exact[0].suitable() ? &plan.exact[0] : nullptr;
 }
 
-// Whether `a` can do all that `b` can.
+// Returns whether `a` has all abilities of `b`.
 bool CanAll(const Abilities& a, const Abilities& b) {
   return std::all_of(std::begin(kAbilities), std::end(kAbilities), [&](const AbilityInfo& info) {
     return a.*info.ability || !(b.*info.ability);

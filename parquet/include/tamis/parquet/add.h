@@ -1,5 +1,5 @@
-// Adds Bloom filters to Parquet files. Writes a new file: the bytes of the old one, the filters
-// behind its data, and a footer that names the filters.
+// Adds Bloom filters to Parquet files. Writes a new file: the data of the old file, the filters
+// behind it, and a footer with the offsets of the filters.
 #ifndef TAMIS_PARQUET_ADD_H_
 #define TAMIS_PARQUET_ADD_H_
 
@@ -18,7 +18,8 @@
 
 namespace tamis::parquet {
 
-// Decodes pages, because tamis::parquet does not. OpenArrowValues of arrow_values.h opens one.
+// Decodes the values of a file. tamis::parquet has no decoder of its own. OpenArrowValues of
+// arrow_values.h returns a ColumnValues that uses Apache Arrow.
 class ColumnValues {
  public:
   using Take = std::function<void(const Keys& keys)>;
@@ -31,8 +32,8 @@ class ColumnValues {
   // Calls `take` with every value of a column chunk except nulls, in batches. The keys are the
   // values in plain encoding: FixedColumns of 4 bytes for INT32 and FLOAT, integers for INT64,
   // FixedColumns of 8 bytes for DOUBLE, strings for the other types. `row_group` and `column` count
-  // from 0 as in Footer. Returns the number of values read, nulls included. AddFilters compares it
-  // with the footer, because a filter would deny a value that was not read.
+  // from 0 as in Footer. Returns the number of values read, nulls included. AddFilters compares
+  // this number with the footer, because a filter would answer "no" for a value that was not read.
   virtual uint64_t Read(size_t row_group, size_t column, const Take& take) = 0;
 };
 
@@ -40,8 +41,8 @@ class ColumnValues {
 using OpenValues = std::function<std::unique_ptr<ColumnValues>(const std::filesystem::path&)>;
 
 // Returns the bytes of the footer without logical types and without the writer's metadata. Some
-// decoders convert values by logical type. With this footer they read the physical values of the
-// same file, from which filters are made.
+// decoders convert values by logical type. With this footer they return the physical values of the
+// same file, which filters are made of.
 std::vector<std::byte> PhysicalFooter(const Footer& footer);
 
 // Reports the outcome for one column chunk.
@@ -50,7 +51,7 @@ struct AddedFilter {
     kAdded,
     kReplaced,  // replaced the filter of the chunk
     kKept,      // the chunk keeps its filter
-    kLeftOut,   // the filter would not pay; see `reason`
+    kLeftOut,   // a filter would not be worth its bytes; see `reason`
   };
 
   size_t row_group = 0;
@@ -59,8 +60,8 @@ struct AddedFilter {
   std::string reason = {};  // one sentence without a period; empty for kAdded and kReplaced
   uint64_t values = 0;      // of the chunk, nulls included
   // The members below are meaningless for kKept and for a chunk without values.
-  uint64_t distinct = 0;       // keys, estimated from the bits of the filter
-  uint64_t bytes = 0;          // bits of the filter, also of one that was left out
+  uint64_t distinct = 0;       // number of keys, estimated from the bits of the filter
+  uint64_t bytes = 0;          // size of the filter's bits, also if it was left out
   double fpr = 0;              // with `distinct` keys in `bytes` bytes
   uint64_t offset = 0;         // of the header in the new file; kAdded and kReplaced only
   uint64_t bytes_in_file = 0;  // padding, header and bits; 0 if left out
@@ -69,10 +70,10 @@ struct AddedFilter {
 struct AddOptions {
   // Paths of columns, in the syntax of Schema::Find. Must not be empty.
   std::vector<std::string> columns = {};
-  // The highest false-positive rate, in [kMinFpr, kMaxFpr]. Sizes are powers of two, which all
-  // readers accept. The largest is 128 MiB; a filter of that size may exceed the rate.
+  // The highest false-positive rate, in [kMinFpr, kMaxFpr]. Sizes are powers of two up to 128 MiB,
+  // which all readers accept. A filter of 128 MiB may exceed the rate.
   double fpr = kDefaultFpr;
-  // Whether to add filters also where they cannot pay.
+  // Whether to add filters even if they are not worth their bytes.
   bool force = false;
   // Whether to replace existing filters. A filter without bits is always replaced if its chunk has
   // values.
@@ -89,20 +90,20 @@ struct AddResult {
 };
 
 // Writes a copy of `from` with Bloom filters to `to`: the bytes in front of the footer, one filter
-// for each chunk of the columns, and the footer. The footer is the old one with the places of the
-// filters added.
+// for each chunk of the columns, and the old footer with the offsets of the filters added.
 //
 // A filter is created for all values of its chunk and then folded to the size for its distinct
-// keys. Without options.force, a filter is left out if it is not worth its space:
+// keys. Unless options.force is true, a filter is left out in these cases, because it is not worth
+// its bytes:
 //   - The chunk has at most 8 distinct values, or only nulls.
 //   - A dictionary that is no larger than the filter contains all values of the chunk.
 //   - The chunk is no larger than the filter.
 //
 //   AddFilters("old.parquet", "new.parquet", OpenArrowValues, {.columns = {"id", "user.name"}});
 //
-// Saves `to` with SaveOptions, as a filter is saved. Before the new file gets its name, it is read
-// again: the bytes in front of the filters must equal those of `from`, and each filter must be
-// where the footer says. Takes at most 256 MiB of memory in addition to the footers and the
+// Saves `to` like Filter::Save, with options.save. Before the new file gets its name, it is read
+// again: the bytes in front of the filters must equal those of `from`, and each filter must be at
+// the offset in the footer. Takes at most 256 MiB of memory in addition to the footers and the
 // decoder. Uses one thread.
 //
 // Throws

@@ -11,9 +11,9 @@
 
 namespace tamis::parquet {
 
-// Opens the file as it is now. Verifies the checksums of pages if the file has them. The result is
-// for one thread at a time. Throws Error(kCorrupt) with Arrow's message for a file that Arrow
-// cannot read. ColumnValues::Read throws the same error.
+// Opens the file. If the file has checksums of pages, Read verifies them. Only one thread at a time
+// may use the result. Throws Error(kCorrupt) with Arrow's message for a file that Arrow cannot
+// read. ColumnValues::Read throws the same error.
 std::unique_ptr<ColumnValues> OpenArrowValues(const std::filesystem::path& path);
 
 // Returns the version of Arrow, such as "26.0.1".

@@ -30,13 +30,13 @@ struct FilterPlace {
   uint64_t bytes() const noexcept { return bits_offset - header_offset + bits; }
 };
 
-// Reads the header of the chunk's filter. `chunk.filter_offset` must have a value. Checks that the
-// whole filter is in front of the footer. Throws FormatError(kCorrupt) if it is not, or if the
-// header is invalid. Throws Error(kUnsupported) for another algorithm, hash or compression and for
-// a chunk in another file. Also throws the exceptions of `source`.
+// Reads the header of the chunk's filter. `chunk.filter_offset` must have a value. Throws
+// FormatError(kCorrupt) if the header is invalid, or if the filter is not completely in front of
+// the footer. Throws Error(kUnsupported) for another algorithm, hash or compression and for a chunk
+// in another file. Also throws the exceptions of `source`.
 FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnChunk& chunk);
 
-// Memory for the bits of one filter at a time.
+// Memory for the bits of one filter. It can be reused for other filters.
 class FilterBuffer {
  public:
   // Returns `bytes` bytes at an address that is a multiple of 64. Discards the previous contents.
@@ -52,8 +52,8 @@ class FilterBuffer {
 
 // Returns a view of the filter's bits for queries. If the source is in memory, and the bits are
 // aligned to 4 bytes, the view refers to the source. Otherwise the bits are read into `buffer`.
-// Both `source` and `buffer` must outlive the view, and `buffer` must not be used for another
-// filter in that time. Throws the exceptions of `source`, and std::bad_alloc.
+// Both `source` and `buffer` must outlive the view. While the view is used, `buffer` must not be
+// used for another filter. Throws the exceptions of `source`, and std::bad_alloc.
 ConstSplitBlockView ReadFilter(const Source& source, const FilterPlace& place, FilterBuffer& buffer,
                                const Backend* backend = nullptr);
 
@@ -65,17 +65,17 @@ bool HasNoBits(const ConstSplitBlockView& filter) noexcept;
 // filter would rule out keys that the chunk has.
 void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk);
 
-// Conversion for programs with their own file layer. The bytes are a filter with its header, as in
-// a file from ColumnMetaData.bloom_filter_offset on. The functions are not members of the filter
-// because core reads no format but its own.
+// Conversion for programs with their own file layer. The bytes are the header and the bits of a
+// filter, as they are stored in a file from ColumnMetaData.bloom_filter_offset on. The functions
+// are not members of the filter, because core reads only its own format.
 //
 // ToParquet throws Error(kIncompatible) for a filter with another hash than kFilterHash, and
 // Error(kInvalidArgument) for a filter of more than 2^31 - 32 bytes. All readers accept powers of
 // two from 32 B to 128 MiB. For other sizes some readers throw or ignore the filter.
 std::string ToParquet(const SplitBlockBloomFilter& filter);
-// `bytes` may continue behind the filter. inserted_count() is an estimate, because the file does
-// not contain it. Throws FormatError(kCorrupt) if the bytes are not a filter or are cut off, and
-// Error(kUnsupported) in the cases of FindFilter.
+// `bytes` may continue behind the filter. The file does not contain the number of keys, so
+// inserted_count() is an estimate. Throws FormatError(kCorrupt) if the bytes are not a filter or
+// are cut off, and Error(kUnsupported) in the cases of FindFilter.
 SplitBlockBloomFilter FromParquet(std::span<const std::byte> bytes,
                                   const MemoryOptions& memory = {});
 

@@ -18,14 +18,14 @@
 
 namespace tamis::parquet {
 
-// Values to look for in columns of any type. A view, to be passed by value; the values must outlive
-// it.
+// A list of values to query in columns of any type. A view of these values, which must outlive it.
+// Pass it by value.
 class KeyList {
  public:
   enum class Type : uint8_t { kIntegers, kUnsigned, kDoubles, kTimestamps, kBytes, kText };
 
-  // Integers by value. In a date column they are days since 1970-01-01. In a time or timestamp
-  // column they count in the unit of the column. In a decimal column 5 is the decimal 5.
+  // Integers. In a date column, an integer is a number of days since 1970-01-01. In a time or
+  // timestamp column, it counts the unit of the column. In a decimal column, 5 is the decimal 5.
   static KeyList Integers(std::span<const int64_t> values) {
     return {Type::kIntegers, values.data(), values.size()};
   }
@@ -35,7 +35,8 @@ class KeyList {
   static KeyList Doubles(std::span<const double> values) {
     return {Type::kDoubles, values.data(), values.size()};
   }
-  // Time since 1970-01-01 00:00 in `unit`, which may differ from the unit of the column.
+  // Points in time, counted in `unit` since 1970-01-01 00:00. `unit` may differ from the unit of
+  // the column.
   static KeyList Timestamps(std::span<const int64_t> values, TimeUnit unit) {
     return {Type::kTimestamps, values.data(), values.size(), unit};
   }
@@ -45,8 +46,8 @@ class KeyList {
   }
   // Values as text: -12, 12.0, 1.5e3, nan, 12.34 (decimal), 2026-01-31 (date), 12:30:00.5 (time),
   // 2026-01-31 12:30:00.123 or ...T12:30Z or ...+02:00 (timestamp; a date alone is midnight),
-  // 123e4567-e89b-12d3-a456-426614174000. Spaces and tabs around them are ignored. In
-  // string columns each text is the value itself.
+  // 123e4567-e89b-12d3-a456-426614174000. Spaces and tabs around a value are ignored. In string
+  // columns, the whole text is the value, with its spaces.
   static KeyList Text(std::span<const std::string_view> values) {
     return {Type::kText, values.data(), values.size()};
   }
@@ -58,7 +59,7 @@ class KeyList {
   std::span<const T> values() const noexcept {
     return {static_cast<const T*>(data_), size_};
   }
-  // Returns key `i` as text, for messages and lists.
+  // Returns key `i` as text, for messages and output.
   std::string TextOf(size_t i) const;
 
  private:
@@ -75,9 +76,9 @@ class KeyList {
 //
 // In columns of FLOAT and DOUBLE, a number is rounded to the nearest value of the type, and zero is
 // queried with both signs. A key is a misfit if no column of the type can have it, or if its text
-// is not a value of the type. Misfits are counted and not queried.
+// is not a value of the type. Misfits are counted, but not queried.
 //
-// A position is an index into the values to query. They are in the order of the type and without
+// A position is an index into these values, which are in the order of the type and without
 // duplicates. Any number of threads may use one object.
 class ColumnKeys {
  public:
@@ -90,26 +91,28 @@ class ColumnKeys {
   // Throws Error(kInvalidArgument) for a list of more than 2^32 - 1 keys, and std::bad_alloc.
   ColumnKeys(const Column& column, const KeyList& keys);
 
-  // Number of positions. Zero can have two.
+  // Number of positions. A key that is zero can have two positions, for +0 and -0.
   size_t size() const noexcept { return hashes_.size(); }
   std::span<const uint64_t> hashes() const noexcept { return hashes_; }
-  // Returns the index in the list of the (first) key at `position`.
+  // Returns the index in the list of the key at `position`. If the list has several equal keys,
+  // returns the first index.
   uint32_t KeyAt(size_t position) const noexcept { return keys_[position]; }
   // The position of +0 in a column of FLOAT or DOUBLE; -0 is at the next position.
   std::optional<size_t> zero() const noexcept { return zero_; }
-  // Indices in the list of the keys that are not-a-number. No filter and no bound rules them out.
+  // Indices in the list of the keys that are not-a-number. Filters and bounds cannot rule out these
+  // keys.
   std::span<const uint32_t> not_numbers() const noexcept { return not_numbers_; }
 
   uint64_t misfits() const noexcept { return misfits_; }
   // Indices in the list of the first kNamedMisfits misfits.
   std::span<const uint32_t> first_misfits() const noexcept { return first_misfits_; }
 
-  // Returns the positions [first, second) of the values that are not outside the bounds. Returns
-  // all positions if a bound is invalid or both are missing.
+  // Returns the positions [first, second) of the values that are within the bounds of `statistics`.
+  // If a bound is invalid, or both are missing, returns all positions.
   std::pair<size_t, size_t> Within(const Statistics& statistics) const;
 
  private:
-  // How values compare.
+  // The order in which values are compared.
   enum class Order : uint8_t { kSigned, kUnsigned, kFloating, kBytes, kSignedBytes };
 
   void MakeNumbers(const Column& column, const KeyList& keys);
@@ -117,7 +120,8 @@ class ColumnKeys {
   void AddMisfit(size_t key);
   void AddNumber(uint64_t order, uint32_t key, std::vector<uint64_t>& stored);
   bool Less(std::string_view a, std::string_view b) const;
-  // Returns the order of a bound; nothing if the bytes are not a value of the type.
+  // Maps a bound to an integer, as in `ordered_`. Returns nothing if the bytes are not a value of
+  // the type.
   std::optional<uint64_t> OrderOf(std::string_view stored) const;
   std::pair<size_t, size_t> WithinBytes(const Statistics& statistics) const;
 
@@ -130,7 +134,7 @@ class ColumnKeys {
   // One element per position.
   std::vector<uint64_t> hashes_;
   std::vector<uint32_t> keys_;
-  std::vector<uint64_t> ordered_;        // numbers, mapped so that they compare as integers do
+  std::vector<uint64_t> ordered_;        // numbers, mapped to unsigned integers in the same order
   std::vector<std::string_view> bytes_;  // bytes, in `made_` or in the list
   std::vector<char> made_;
 };

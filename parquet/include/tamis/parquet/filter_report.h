@@ -14,14 +14,14 @@
 
 namespace tamis::parquet {
 
-// All readers accept powers of two between these sizes.
+// All readers accept sizes that are powers of two between these two.
 inline constexpr uint64_t kMinCommonBytes = 32;
 inline constexpr uint64_t kMaxCommonBytes = uint64_t{128} << 20;
 
-// Returns the size in bytes of the bits of the smallest filter that all readers accept and that has
-// a false-positive rate of at most `fpr` for `keys` distinct keys. It is a power of two. Returns
-// kMaxCommonBytes if no such filter has that rate. Throws Error(kInvalidArgument) if `fpr` is not
-// in [kMinFpr, kMaxFpr].
+// Returns the size in bytes, a power of two, of the smallest filter that all readers accept and
+// that has a false-positive rate of at most `fpr` for `keys` distinct keys. The size does not
+// include the header. If no such filter exists, returns kMaxCommonBytes. Throws
+// Error(kInvalidArgument) if `fpr` is not in [kMinFpr, kMaxFpr].
 uint64_t CommonBytes(uint64_t keys, double fpr);
 
 // The filter of one column in one row group.
@@ -57,8 +57,8 @@ struct FileReport {
 };
 
 // Reads the footer and all filters. Compares each filter with a filter of rate `fpr` for the same
-// keys. Problems with a filter are in its report. Throws the exceptions of Footer::Read, and
-// Error(kInvalidArgument) if `fpr` is not in [kMinFpr, kMaxFpr].
+// keys. If a filter cannot be read, FilterReport::problem has the reason. Throws the exceptions of
+// Footer::Read, and Error(kInvalidArgument) if `fpr` is not in [kMinFpr, kMaxFpr].
 FileReport ReportFilters(const Source& source, double fpr = 0.01);
 
 }  // namespace tamis::parquet

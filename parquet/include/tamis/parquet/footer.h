@@ -25,19 +25,19 @@ struct RowGroup {
 };
 
 // The smallest and the largest value in plain encoding: 4 or 8 bytes, little-endian, or the bytes
-// of a string. The deprecated fields `min` and `max` are not read. Statistics that the writer of
-// the file is known to get wrong are left out, with the reasons in `ignored`.
+// of a string. The deprecated fields `min` and `max` are not read. If the writer of the file is
+// known to store wrong statistics, these are left out, and `ignored` has the reasons.
 struct Statistics {
   std::optional<std::string_view> min;  // no value is smaller
   std::optional<std::string_view> max;  // no value is larger
-  // Whether the bound is a value of the column. A long string may be cut to a smaller bound or
-  // rounded up to a larger one. Empty if the writer does not state it.
+  // Whether the bound is a value of the column. (A writer may cut a long string to a smaller `min`,
+  // or round it up to a larger `max`.) Empty if the file does not state it.
   std::optional<bool> min_exact;
   std::optional<bool> max_exact;
   std::optional<uint64_t> nulls;
   std::optional<uint64_t> distinct;
-  // If true, a value may be smaller than `min` if it is a prefix of `min`, and larger than `max` if
-  // `max` is a prefix of it.
+  // If true, two kinds of values may be outside the bounds: prefixes of `min`, and values that
+  // begin with `max`.
   bool prefixes_are_outside = false;
   std::vector<const char*> ignored = {};  // one sentence each, without a full stop
 };
@@ -58,17 +58,17 @@ struct ColumnChunk {
   bool has_dictionary = false;
   bool other_file = false;  // whether data and filter are in another file
 
-  // Returns whether the chunk may have values that are not null. Bounds count more than the number
-  // of nulls, because some writers count nulls wrongly and bounds come from values.
+  // Returns whether the chunk may have values that are not null. If the chunk has a bound, it has
+  // such a value, even if the number of nulls contradicts this: some writers count nulls wrongly.
   bool MayHaveValues() const noexcept {
     const bool all_null = statistics.nulls == values && !statistics.min && !statistics.max;
     return values != 0 && !all_null;
   }
 };
 
-// A parsed footer. Everything read is checked against the bytes of the footer and the length of the
-// file before it is used. Column chunks are parsed on demand, so a footer takes its own bytes and 8
-// bytes per chunk. Any number of threads may use one footer at a time.
+// A parsed footer. Every offset and size is checked against the bytes of the footer and the length
+// of the file before it is used. Column chunks are parsed on demand, so a footer takes its own
+// bytes and 8 bytes per chunk. Any number of threads may use one footer at a time.
 class Footer {
  public:
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
@@ -78,15 +78,16 @@ class Footer {
   // `source`.
   static Footer Read(const Source& source);
 
-  // Parses a footer that the program has read itself: the bytes between the data and the length of
-  // the footer. `offset` is their offset in the file. Throws FormatError(kCorrupt) like Read.
+  // Parses a footer that the program has read itself. `bytes` are the bytes between the data and
+  // the stored length of the footer. `offset` is their offset in the file. Throws
+  // FormatError(kCorrupt) like Read.
   Footer(std::vector<std::byte> bytes, uint64_t offset);
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
   uint64_t offset() const noexcept { return offset_; }
 
   uint64_t rows() const noexcept { return rows_; }
-  // The writer of the file as the footer names it; "" if it does not.
+  // The name of the program that wrote the file, from the footer; "" if unknown.
   const std::string& created_by() const noexcept { return created_by_; }
   const Schema& schema() const noexcept { return schema_; }
   const std::vector<RowGroup>& row_groups() const noexcept { return row_groups_; }

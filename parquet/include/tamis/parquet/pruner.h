@@ -18,13 +18,13 @@
 
 namespace tamis::parquet {
 
-// The outcome for a row group. The first three rule out all keys.
+// The outcome for a row group. The first three mean that the row group has none of the keys.
 enum class Outcome : uint8_t {
   kNoValues,  // all values of the column are null
-  kBounds,    // no key is between its smallest and its largest value
-  kFilter,    // its Bloom filter contains no key
-  kHits,      // its filter may contain some keys
-  kNoFilter,  // without a filter, and some keys are between its bounds
+  kBounds,    // no key is between the smallest and the largest value of the column
+  kFilter,    // the Bloom filter contains no key
+  kHits,      // the Bloom filter may contain some keys
+  kNoFilter,  // no Bloom filter, and some keys are between the bounds
   kDoubt,     // an error or an unsupported feature; see GroupAnswer::doubt
 };
 
@@ -34,8 +34,9 @@ struct GroupAnswer {
   Outcome outcome = Outcome::kDoubt;
   uint64_t rows = 0;
   uint64_t bytes = 0;  // compressed; uncompressed if the footer lacks the compressed size
-  // Number of distinct keys of the list that the row group may contain: all keys within the bounds
-  // if it lacks a filter. With Detail::kGroups, a filter adds at most 1. 0 for kDoubt.
+  // Number of distinct keys of the list that the row group may contain. Without a filter, these are
+  // all keys within the bounds. With a filter and Detail::kGroups, the query stops at the first
+  // hit, and adds at most 1. 0 for kDoubt.
   uint64_t hits = 0;
   std::string doubt = {};
   std::vector<uint32_t> keys = {};  // with Detail::kPairs: indices of the `hits` keys in the list
@@ -44,8 +45,8 @@ struct GroupAnswer {
 struct FileAnswer {
   std::string name;
   uint64_t bytes = 0;
-  // Why the file could not be queried; otherwise "". A file with a doubt is kept, and `groups` is
-  // empty.
+  // Why the file could not be queried; otherwise "". If there is a reason, the file is kept, and
+  // `groups` is empty.
   std::string doubt = {};
   std::vector<GroupAnswer> groups = {};
 
@@ -54,9 +55,9 @@ struct FileAnswer {
 
 // How detailed an answer is. More detail takes more queries.
 enum class Detail : uint8_t {
-  kGroups,  // which row groups; each is queried until the first hit
-  kCounts,  // also the number of keys that each may contain
-  kPairs,   // also the keys; `keys` stays empty for a row group in doubt, which may contain any
+  kGroups,  // which row groups may contain keys; a query of a row group stops at the first hit
+  kCounts,  // also the number of keys that each row group may contain
+  kPairs,   // also these keys; for kDoubt, which may contain any key, `keys` is empty
 };
 
 struct PrunerOptions {
@@ -76,17 +77,18 @@ struct AskedType {
   std::shared_ptr<const ColumnKeys> keys = {};
 };
 
-// An estimate, from a sample of Bloom filters, of the row groups that filters can rule out.
+// An estimate of the row groups that filters can rule out, from a sample of their Bloom filters.
 struct Prediction {
   uint64_t filters = 0;   // size of the sample; 0: no estimate
   double keys = 0;        // mean number of keys of the list within the bounds
   double rate = 0;        // mean false-positive rate
   double false_hits = 0;  // mean number of false positives in a row group: keys x rate
-  double ruled_out = 0;   // share of row groups without the keys that their filters rule out
+  // Among the row groups that contain none of the keys: the share that their filters rule out.
+  double ruled_out = 0;
 };
 
-// Compares keys first with the bounds and then with the filters. Hashes the keys once for each type
-// that columns with the given path have. Everything in doubt is kept:
+// Compares keys first with the bounds, and then queries the filters. Hashes the keys once for each
+// type that the columns with the given path have. In doubt, files and row groups are kept:
 //   - files that cannot be read,
 //   - damaged footers and filters, and unknown kinds of filters,
 //   - columns that are missing, encrypted or of a type that cannot be queried,
@@ -106,13 +108,15 @@ class ParquetPruner {
   FileAnswer Ask(const Source& source) const;
 
   // Queries all files on options.threads threads. Calls `deliver` with one answer at a time, in the
-  // order of `files`. Calls `advance`, if given, with the number of further bytes of files that are
-  // done; several threads may call it at a time. Throws the exceptions of both, and std::bad_alloc.
+  // order of `files`. If `advance` is given, calls it with the number of bytes that are done since
+  // its last call; several threads may call it at a time. Throws the exceptions of `deliver` and
+  // `advance`, and std::bad_alloc.
   void Run(std::span<const std::filesystem::path> files,
            const std::function<void(FileAnswer&&)>& deliver,
            const std::function<void(uint64_t)>& advance = {}) const;
 
-  // Samples up to `samples` filters from files spread evenly over `files`. Skips files with errors.
+  // Estimates from up to `samples` filters of files that are spread evenly over `files`. Skips
+  // files with errors.
   Prediction Predict(std::span<const std::filesystem::path> files, size_t samples = 16) const;
 
   // The types of the columns queried so far.

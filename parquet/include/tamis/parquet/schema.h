@@ -88,9 +88,9 @@ class Schema {
   // Returns the names from below the root down to the column, joined by dots: "tags.list.element".
   std::string PathOf(size_t column) const;
 
-  // Returns the index of the column with this path. If no column has it, returns the only column
-  // below the group with this path: "tags" is "tags.list.element". Throws Error(kInvalidArgument),
-  // with the names of the columns, if no column or more than one matches.
+  // Returns the index of the column with this path. If no column has this path, but a group has it,
+  // returns the only column below this group: "tags" is "tags.list.element". Throws
+  // Error(kInvalidArgument), with the names of the columns, if no column or more than one matches.
   size_t Find(std::string_view path) const;
 
  private:

@@ -48,15 +48,16 @@ struct PlanNeeds {
   std::optional<KeyRange> range = std::nullopt;  // if set, all keys are integers in this range
   // Maximum memory in bytes. 0: PhysicalMemory(), if known.
   uint64_t max_bytes = 0;
-  uint64_t batch_keys = 1'000'000;  // keys per lookup, for its time; at least 1
-  // Mean bytes of a key, for the exact structures; at least 1. Ignored if `range` is set.
+  uint64_t batch_keys = 1'000'000;  // keys per lookup, for predicting its time; at least 1
+  // Mean number of bytes of a key, for the sizes of exact structures; at least 1. Ignored if
+  // `range` is set.
   uint64_t key_bytes = 8;
 };
 
 // The cost of a lookup in a batch.
 struct ProbeCost {
   double ns = 0;          // per key; half of the keys are in the filter
-  bool at_least = false;  // the filter is larger than all calibrated filters
+  bool at_least = false;  // `ns` is a lower bound: the filter is larger than all calibrated filters
   const Backend* backend = nullptr;
   unsigned threads = 1;
 };
@@ -68,8 +69,8 @@ struct PlanCandidate {
   std::optional<FilterKind> layers;  // kind of the layers of a scalable filter
   double bytes = 0;                  // a whole number, exact up to 2^53; 0 if impossible
   double bits_per_key = 0;
-  // The false-positive rate with all keys, by the model of the kind (sizing.h) at this size: at
-  // most the requested rate. 0 if exact.
+  // The false-positive rate when the filter contains all keys, by the formula for the kind
+  // (sizing.h) at this size. At most the requested rate. 0 if exact.
   double fpr = 0;
   // The average number of cache lines that a lookup touches if half of the keys are in the
   // structure. These are cache misses if the table is larger than the caches:
@@ -80,7 +81,7 @@ struct PlanCandidate {
   // - A binary search touches log2(n) lines, except that the last keys share one.
   // - A hash table that is half full tests 1.5 slots in a row for keys that it contains, and 2.5
   //   for others (linear probing; Knuth, "The Art of Computer Programming", volume 3, section 6.4).
-  // - An Elias-Fano list has at least three: its directory, the high and the low parts.
+  // - An Elias-Fano list has at least three lines: its directory, its high parts and its low parts.
   double cache_lines = 0;
   // Computed by the cost model of Engine. Empty without calibrated times for this kind.
   std::optional<ProbeCost> probe;
@@ -90,7 +91,7 @@ struct PlanCandidate {
   std::vector<std::string> lacks;  // unmet needs: names in kAbilities, or "memory"
 
   bool possible() const noexcept { return error.empty(); }
-  // Whether it meets all needs.
+  // Whether the candidate is possible and meets all needs.
   bool suitable() const noexcept { return possible() && lacks.empty(); }
 };
 
@@ -102,20 +103,20 @@ struct FilterPlan {
   // n log2(1/p) bits, in bytes. No filter for arbitrary keys can be smaller (Carter, Floyd, Gill,
   // Markowsky and Wegman, "Exact and Approximate Membership Testers", STOC 1978).
   double least_bytes = 0;
-  // All kinds of filters, with static kinds if needs.is_static, and exact structures, best first.
-  // Candidates that meet all needs come first, then those with the fewest unmet needs, then
-  // impossible ones. Candidates that are equal in this are ordered by the product of size and time,
-  // so that twice the speed is worth twice the memory. The time is the lookup time, if known for
-  // every possible filter. Otherwise, and for exact structures, it is cache_lines. If
-  // needs.is_static, filters are ordered by size.
+  // All kinds of filters, including static kinds if needs.is_static, and in `exact` all exact
+  // structures. Both are ordered, best first. Candidates that meet all needs come first, then those
+  // with the fewest unmet needs, then impossible ones. Among equals, candidates are ordered by the
+  // product of size and time, so that twice the speed is worth twice the memory. If the lookup
+  // times of all possible filters are known, these are the times. Otherwise, and for exact
+  // structures, cache_lines is used as the time. If needs.is_static, filters are ordered by size.
   std::vector<PlanCandidate> filters;
   std::vector<PlanCandidate> exact;
   // The recommended candidate; empty if no candidate meets all needs. If exact structures stay in
-  // cache (256 KiB), it is the one of these with the fewest cache_lines. Otherwise it is the best
-  // filter that no exact structure beats, or the best exact structure if every filter is beaten. An
-  // exact structure beats a filter if it is not larger and has at most twice the cache_lines. It
-  // also beats a filter if it is at most twice as large, and the product of its bytes and
-  // cache_lines is not larger.
+  // cache (256 KiB), the choice is the exact structure with the fewest cache_lines among these.
+  // Otherwise it is the best filter that no exact structure beats or, if every filter is beaten,
+  // the best exact structure. An exact structure beats a filter if it is not larger and has at most
+  // twice the cache_lines. It also beats a filter if it is at most twice as large, and the product
+  // of its bytes and cache_lines is not larger.
   std::optional<PlanCandidate> choice;
   std::string advice;  // the recommendation with its reasons, in a few sentences
 };
@@ -124,7 +125,7 @@ struct FilterPlan {
 // kMaxFpr]. Thread-safe.
 //
 // Filters have the size that their constructors choose. A scalable filter is planned with a first
-// layer for `keys`, and its other options at their defaults.
+// layer for `keys`, and with default values for its other options.
 //
 // For a known range of u values, the exact structures include a bitmap and a compressed list. The
 // list has n (1 + l) + u / 2^l bits with l = floor(log2(u / n)) (Elias, "Efficient Storage and
@@ -134,8 +135,8 @@ struct FilterPlan {
 // `needs.key_bytes`. Keys of at most 8 bytes are stored in the slots. Longer keys are stored in a
 // row, and each slot has a 64-bit reference.
 //
-// With `engine`, lookups have times: those of the route that Engine(*engine) would choose for a
-// batch of needs.batch_keys integers on the host.
+// With `engine`, the plan has lookup times: the times of the route that Engine(*engine) would
+// choose for a batch of needs.batch_keys integers on the host.
 //
 // Throws Error(kInvalidArgument) for 0 keys, `fpr` out of range, a range with low above high or
 // with fewer values than keys, a batch of 0 keys, and keys of 0 bytes. With `engine`, also throws
@@ -148,14 +149,14 @@ FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
 std::string PlanJson(const FilterPlan& plan);
 
 // Returns the kind that takes the fewest bytes for `capacity` keys at this rate, among `kind` and
-// the kinds that can do all that `kind` can, except scalable and static kinds. Throws like
+// the kinds with all abilities of `kind`. Scalable and static kinds are not considered. Throws like
 // FilterBytes.
 FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr);
 
 // Returns a warning in one sentence if `kind` wastes memory at this rate: if it takes more than
-// twice the bytes of SmallestKind. The warning names both kinds and their bits per key. Returns an
-// empty string otherwise, and for filters that are only large because their rate is below fpr / 2.
-// Throws like FilterBytes.
+// twice the bytes of SmallestKind. The warning names both kinds and their bits per key. Otherwise
+// returns an empty string. Also returns it if the filter is only large because its rate is below
+// fpr / 2, and cannot be higher. Throws like FilterBytes.
 std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr);
 
 }  // namespace tamis
