@@ -15,8 +15,8 @@
 namespace tamis::detail {
 
 // Computes x mod m by a multiplication. floor(x floor((2^64 - 1) / m) / 2^64) is the quotient or
-// one less: the factor is below 2^64 / m by at most 1, so the product is too small by less than
-// 2^64.
+// one less: floor((2^64 - 1) / m) is smaller than 2^64 / m by at most 1, so the product is too
+// small by less than 2^64.
 class Remainder {
  public:
   explicit Remainder(uint64_t modulus) noexcept
@@ -44,9 +44,10 @@ struct BitsView {
   uint32_t num_hashes;
 };
 
-// Clears bit i of `bits` unless all bits of key i are set, for i < n <= kFormatBlock. Changes
-// `hashes`. Works in rounds, one for each bit of a key. A round first prefetches the words of all
-// remaining keys, then tests them. A key drops out at its first missing bit.
+// Clears bit i of `bits` unless the filter has all bits of key i, for i < n <= kFormatBlock.
+// Changes `hashes`. Each round tests one bit of every remaining key: it first prefetches the words
+// of all these keys, and then tests them. A key with a missing bit does not take part in later
+// rounds.
 template <typename Walk>
 void ProbeWalks(const BitsView& view, Hash128* hashes, size_t n, uint64_t* bits) noexcept {
   uint16_t left[kFormatBlock];

@@ -26,9 +26,9 @@ inline constexpr uint64_t kArrowMaxBytes = uint64_t{128} << 20;
 bool IsArrowSize(uint64_t bytes) noexcept;
 
 // Returns the size that Arrow's OptimalNumOfBytes computes for `capacity` keys: -8n / ln(1 -
-// p^(1/8)) bits, rounded up to a power of two. The formula assumes evenly loaded blocks: the rate
-// exceeds p if the rounding adds little. Throws Error(kInvalidArgument) unless `fpr` is in
-// [min_fpr, max_fpr], and for sizes above kArrowMaxBytes, where Arrow uses kArrowMaxBytes.
+// p^(1/8)) bits, rounded up to a power of two. The formula assumes evenly loaded blocks, so the
+// rate exceeds p if rounding adds only few bits. Throws Error(kInvalidArgument) unless `fpr` is in
+// [min_fpr, max_fpr], and for sizes above kArrowMaxBytes. (Arrow then uses kArrowMaxBytes.)
 uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fpr);
 
 // Returns a filter of `num_blocks` blocks, which read(out) fills in, with the key types `forms`.

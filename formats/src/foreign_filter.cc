@@ -101,7 +101,8 @@ std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
               "there is no format \"" + std::string(name) + "\"; there are " + names);
 }
 
-// Returns the keys if the format has keys of this type. Some classes accept more types.
+// Returns the keys. Throws if the format does not have keys of this type, even if its class would
+// accept them.
 const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
   if (keys.empty() || format.key_types.Has(keys.key_type())) return keys;
   throw Error(ErrorCode::kInvalidArgument,

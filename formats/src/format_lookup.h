@@ -57,7 +57,7 @@ inline void SetBitIf(uint64_t* bits, size_t i, bool set) noexcept {
   bits[i / 64] |= uint64_t{set} << (i % 64);
 }
 
-// Calls visit(i) for i < n in order, and fetch(i) some time before it.
+// Calls visit(i) for i < n in order, and calls fetch(i) earlier, so that prefetches have time.
 template <typename Fetch, typename Visit>
 void ForEachFetched(size_t n, const Fetch& fetch, const Visit& visit) {
   constexpr size_t kAhead = 8;
@@ -69,8 +69,8 @@ void ForEachFetched(size_t n, const Fetch& fetch, const Visit& visit) {
 }
 
 // Implements Changeable::Apply. Calls change_block(hashes, n, changes) for blocks of the hashes of
-// all keys that are not null, in order and without gaps. `hash` is as for HashBlock. Each of these
-// keys must have a hash.
+// all keys that are not null, in order and without gaps. `hash` is the same as for HashBlock. It
+// must compute a hash for each key that is not null.
 template <typename Hash, typename HashKeys, typename ChangeBlock>
 size_t ChangeBlocks(Change change, const Keys& keys, const ChangeOutputs& outputs,
                     const HashKeys& hash, const ChangeBlock& change_block) {

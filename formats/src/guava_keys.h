@@ -13,8 +13,8 @@
 
 namespace tamis::detail {
 
-// Each returns false if the key is outside the range of the funnel. Throw Error(kInvalidArgument)
-// if the funnel has another key type.
+// Both return false if the key is outside the range of the funnel, and throw
+// Error(kInvalidArgument) if the funnel has another key type.
 bool HashGuavaKey(GuavaFunnel funnel, uint64_t key, Hash128& hash);
 bool HashGuavaKey(GuavaFunnel funnel, std::string_view key, Hash128& hash);
 

@@ -10,8 +10,8 @@
 
 namespace tamis::detail {
 
-// The strategies as walks, after BloomFilterStrategies.java. Each bit comes from the combination of
-// both halves of the hash; the walk keeps the next combination.
+// The strategies as walks, after BloomFilterStrategies.java. Each bit is computed from a
+// combination of both halves of the hash. The walk stores the next combination.
 struct GuavaMitz64 {
   static Hash128 Start(const Hash128& hash) noexcept { return hash; }
   static uint64_t Next(Hash128& walk, const Remainder& remainder) noexcept {
@@ -20,7 +20,8 @@ struct GuavaMitz64 {
     return bit;
   }
 };
-// Uses the two halves of the low half. Sums wrap around at 2^32, and a negative sum is inverted.
+// Combines the two halves of the low 64 bits of the hash. Sums wrap around at 2^32, and a negative
+// sum is inverted.
 struct GuavaMitz32 {
   static Hash128 Start(const Hash128& hash) noexcept {
     const auto first = static_cast<uint32_t>(hash.low);

@@ -1,5 +1,5 @@
-// The hashes of FormatHashKernels for one key at a time: for the portable backend, and for hashes
-// that vectors of a target would compute more slowly.
+// The hashes of FormatHashKernels for one key at a time: for the portable backend, and for targets
+// whose vectors would compute a hash more slowly.
 #ifndef TAMIS_FORMATS_SRC_INTEGER_HASH_H_
 #define TAMIS_FORMATS_SRC_INTEGER_HASH_H_
 

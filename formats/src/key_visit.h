@@ -1,4 +1,4 @@
-// Access to the keys of a batch one by one, as integers or strings, or to their integers for
+// Access to the keys of a batch: one by one as integers or strings, or as an array of integers for
 // kernels.
 #ifndef TAMIS_FORMATS_SRC_KEY_VISIT_H_
 #define TAMIS_FORMATS_SRC_KEY_VISIT_H_
@@ -14,7 +14,7 @@
 
 namespace tamis::detail {
 
-// Returns visit(of), where of(i) is key i as a string; 0 for other key layouts.
+// Returns visit(of), where of(i) is key i as a string. Returns 0 if keys are not strings.
 template <typename Visit>
 uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
   switch (keys.layout()) {
@@ -39,7 +39,7 @@ uint64_t VisitStrings(const Keys& keys, const Visit& visit) {
   }
 }
 
-// Like VisitStrings, but also visits integers, widened to 64 bits; 0 for hashes.
+// Like VisitStrings, but also for integers, which are widened to 64 bits. Returns 0 for hashes.
 template <typename Visit>
 uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
   switch (keys.layout()) {
@@ -56,7 +56,7 @@ uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
 }
 
 // Returns the integers [begin, begin + n), n <= 64, widened to 64 bits, in place or in `room`.
-// Returns nullptr if the keys are not integers. The entry of a null is also an integer.
+// Returns nullptr if the keys are not integers. The place of a null contains any integer.
 inline const uint64_t* IntegersOf(const Keys& keys, size_t begin, size_t n,
                                   uint64_t (&room)[64]) noexcept {
   switch (keys.layout()) {

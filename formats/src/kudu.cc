@@ -146,7 +146,7 @@ bool KuduBlockBloomFilter::InsertHash(uint32_t hash) noexcept {
   return is_new;
 }
 
-// The low half of the hash for the block is the hash of the key.
+// The low half of a block hash (KuduBlockHash) is the hash of the key.
 bool KuduBlockBloomFilter::Contains(uint64_t key) const {
   uint64_t hash = 0;
   return HasherOf(*this).OfKey(key, hash) && ContainsHash(static_cast<uint32_t>(hash));
@@ -211,7 +211,7 @@ size_t KuduBlockBloomFilter::Apply(Change change, const Keys& keys, const Change
     } else {
       kernels.split_block.insert_if_absent(words(), num_blocks(), batch, changes.fresh);
     }
-    // The first key into such a filter is new, whatever the blocks contain.
+    // The first key that is inserted into such a filter is new, whatever the blocks contain.
     changes.fresh[0] |= uint64_t{std::exchange(always_false_, false)};
   };
   return detail::ChangeBlocks<uint64_t>(change, keys, outputs, hash, insert);

@@ -62,8 +62,9 @@ inline uint32_t FastHashOfBytes(std::string_view bytes, uint32_t seed) noexcept 
 }
 
 // Returns the 64-bit hash for which split_block::BlockIndex gives the block that Kudu uses, out of
-// 2^log_blocks with log_blocks in [1, 32]. The hash also has the same bits in the block. Its high
-// bits are the index, from a multiplication (Dietzfelbinger), and its low bits are `hash`.
+// 2^log_blocks with log_blocks in [1, 32]. The hash also selects the same bits in the block. Its
+// high bits are the index of the block, which a multiplication computes (Dietzfelbinger), and its
+// low bits are `hash`.
 inline uint64_t KuduBlockHash(uint32_t hash, uint32_t log_blocks) noexcept {
   const uint64_t index = (hash * uint64_t{0x7850F11EC6D14889} + 0x6773610597CA4C63) >> 32;
   return index << (64 - log_blocks) | hash;
@@ -75,8 +76,8 @@ struct KuduHasher {
   uint32_t seed;
   uint32_t log_blocks;
 
-  // Each returns false if the key is outside the range of the type. Throw Error(kInvalidArgument)
-  // for keys of another type.
+  // Both return false if the key is outside the range of the type, and throw
+  // Error(kInvalidArgument) for keys of another type.
   bool OfKey(uint64_t key, uint64_t& hash) const;
   bool OfKey(std::string_view key, uint64_t& hash) const;
 

@@ -13,7 +13,8 @@ namespace tamis::detail {
 static_assert(std::endian::native == std::endian::little);
 
 // Returns the n bytes before `end`, n in [1, 7], little-endian. The `size` bytes before `end` may
-// be read. There is no loop, because its end would be mispredicted for keys of different lengths.
+// be read. Does not loop, because the end of a loop would be mispredicted for keys of different
+// lengths.
 inline uint64_t LastBytes(const char* end, size_t n, size_t size) noexcept {
   if (size >= 8) {
     uint64_t last;

@@ -60,7 +60,7 @@ inline uint32_t SparkHash(std::string_view key, uint32_t seed) noexcept {
   return state.Finish(static_cast<uint32_t>(key.size()));
 }
 
-// Returns both hashes of a key. The first is the seed of the second.
+// Returns both hashes of a key. The first hash is the seed of the second one.
 template <typename Key>
 Hash128 SparkHashes(const Key& key, int32_t seed) noexcept {
   const uint32_t first = SparkHash(key, static_cast<uint32_t>(seed));

@@ -22,8 +22,8 @@ struct SparkV1 {
     return remainder(sum >> 31 != 0 ? ~sum : sum);
   }
 };
-// Hashes are signed. The sum begins at 2^31 - 1 times the first hash. Only the index is inverted,
-// not the sum.
+// Hashes are signed. The sum begins at 2^31 - 1 times the first hash. If the sum is negative, only
+// the index is computed from the inverted sum, and the sum itself does not change.
 struct SparkV2 {
   static Hash128 Start(const Hash128& hash) noexcept {
     const uint64_t step = Widened(hash.high);

@@ -227,11 +227,11 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
                   detail::StrCat("a filter of RedisBloom that does not scale is full: it has its ",
                                  full.size, " keys"));
     }
-    if (links_.size() == kMaxLinks) {  // only after a dump with other error rates
+    if (links_.size() == kMaxLinks) {  // only after a dump with unusual error rates
       RefuseRedisBloom(detail::StrCat("cannot have more than ", kMaxLinks, " links"));
     }
-    // RedisBloom adds a link of 2^(capacity * growth) bits. A dump of a hundred bytes can make that
-    // any size. No command makes such filters.
+    // RedisBloom would add a link of 2^(capacity * growth) bits, which can be any size for a dump
+    // of a hundred bytes. No command makes such filters.
     if ((flags_ & kCapacityIsLog2) != 0) {
       RefuseRedisBloom("whose capacities are logarithms is full, and does not grow");
     }
@@ -247,8 +247,8 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
   return true;
 }
 
-// Prefetches the words that InsertHash will read: all of the newest link, and of the others the
-// word that mostly decides.
+// Prefetches the words that InsertHash will read: all words in the newest link, and in each other
+// link the word of the first bit, which is usually not set.
 void RedisBloomFilter::Prefetch(const Hash128& hash) const noexcept {
   for (size_t i = 0; i < links_.size(); ++i) {
     const RedisBloomLink& link = links_[i].info;

@@ -233,8 +233,9 @@ bool RedisCuckooFilter::InsertPlaceIfAbsent(const Place& place) {
   return !ContainsPlace(place) && InsertPlace(place);
 }
 
-// Evicts fingerprints, one after the other: each takes the slot of another in its other bucket.
-// Stops at an empty slot. If none is found, undoes all moves.
+// Evicts fingerprints, one after the other: each evicted fingerprint takes the slot of another
+// fingerprint in its other bucket. Stops at an empty slot. If no empty slot is found, undoes all
+// moves.
 bool RedisCuckooFilter::InsertByMoving(Layer& layer, const Place& place) noexcept {
   const uint64_t mask = layer.num_buckets - 1;
   uint8_t fingerprint = place.fingerprint;
@@ -258,7 +259,7 @@ bool RedisCuckooFilter::InsertByMoving(Layer& layer, const Place& place) noexcep
   return false;
 }
 
-// Adds a layer. Returns false if there cannot be another one.
+// Adds a layer. Returns false if the filter cannot have another layer.
 bool RedisCuckooFilter::Grow() {
   if (expansion_ == 0 || layers_.size() == kMaxLayers) return false;
   const uint64_t newest = layers_.back().num_buckets;
@@ -282,9 +283,9 @@ bool RedisCuckooFilter::ErasePlace(const Place& place) {
   return false;
 }
 
-// Moves fingerprints to older layers with room. No older layer has more buckets than this one, so
-// the number of a bucket has enough bits of the hash. Returns whether the layer is empty
-// afterwards.
+// Moves fingerprints to older layers with room. No older layer has more buckets than this layer. So
+// the index of a bucket in this layer has enough bits of the hash to compute the index in an older
+// layer. Returns whether the layer is empty afterwards.
 bool RedisCuckooFilter::EmptyLayer(size_t index) {
   const Layer& layer = layers_[index];
   bool emptied = true;
@@ -400,7 +401,8 @@ void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
       out[word] = 0;
     }
     for (size_t i = 0; i < layers_.size() && count != 0; ++i) {
-      // By value: otherwise the compiler assumes that writes to fingerprints[] may change them.
+      // Copied, because otherwise the compiler assumes that writes to fingerprints[] may change the
+      // layer.
       const Buckets buckets{layers_[i].slots(), layers_[i].num_buckets - 1, bucket_size_};
       for (size_t j = 0; j < count; ++j) {
         const Place place = PlaceOf(hashes[left[j]]);

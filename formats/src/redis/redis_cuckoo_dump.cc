@@ -64,7 +64,7 @@ CuckooHead ReadCuckooHead(const RedisDump& dump) {
   require(bucket_size >= 1 && bucket_size <= 255, "bucket size", kBucketSizeAt, bucket_size,
           "[1, 255]");
   require(iterations >= 1, "iterations", kIterationsAt, iterations, "[1, 65535]");
-  // RedisBloom loads other values, but never writes them.
+  // RedisBloom also loads other values, but never writes them.
   require(expansion <= 32768 && (expansion & (expansion - 1)) == 0, "expansion", kExpansionAt,
           expansion, "0 and powers of two up to 32768");
   require(expansion != 0 || layers == 1, "layers", kLayersAt, layers, "1 with an expansion of 0");

@@ -10,8 +10,8 @@
 
 namespace tamis {
 
-// Called with the pieces of a stream in order. Each piece is valid only during the call. An
-// exception ends the writing and reaches the caller.
+// Called with the pieces of a stream in order. Each piece is valid only during the call. If it
+// throws, writing stops, and the exception reaches the caller of Write.
 using ByteSink = std::function<void(std::span<const std::byte> piece)>;
 
 }  // namespace tamis

@@ -1,5 +1,5 @@
-// Filters of other libraries, chosen by the names of their formats, and files that state their
-// format.
+// Filters of other libraries, chosen by the names of their formats, and files that contain such a
+// name.
 #ifndef TAMIS_FORMATS_FOREIGN_FILTER_H_
 #define TAMIS_FORMATS_FOREIGN_FILTER_H_
 
@@ -34,34 +34,35 @@ struct ForeignLoadOptions {
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
-// A filter of any of these formats. Their classes are in tamis/formats/guava.h and the other
-// headers there. A moved-from filter has a format and 0 bytes; its queries, changes, estimates,
-// Merge and Write throw Error(kReadOnly).
+// A filter of any of these formats. tamis/formats/guava.h and the other headers in its folder
+// declare the classes of the formats. A moved-from filter still has its format, and 0 bytes. Its
+// queries, changes, estimates, Merge and Write throw Error(kReadOnly).
 //
-// For RedisBloom, integers are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of the
-// negative number with the same bits.
+// For RedisBloom, integer keys are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of
+// the negative number with the same bits.
 class ForeignFilter final : public FormatFilter {
  public:
   // Reads bytes that the other library wrote. Throws Error(kInvalidArgument) for a name that is not
-  // in ForeignFormats, and the errors of FromBytes and Load of the class.
+  // in ForeignFormats, and the errors of FromBytes and Load of the format's class.
   static ForeignFilter FromBytes(std::span<const std::byte> bytes, std::string_view format,
                                  const ForeignLoadOptions& options = {});
   static ForeignFilter Load(const std::filesystem::path& path, std::string_view format,
                             const ForeignLoadOptions& options = {});
 
-  // Reads a file of SaveImported and compares its checksum. The file must not be truncated during
-  // the call. Throws Error(kIo), and FormatError with the failed check: "magic", "version", "header
-  // checksum", "header length", "reserved", "format", "file length", "payload checksum", or a check
-  // of the format.
+  // Reads a file that SaveImported wrote, and compares its checksum. The file must not be truncated
+  // during the call. Throws Error(kIo), and FormatError with the failed check: "magic", "version",
+  // "header checksum", "header length", "reserved", "format", "file length", "payload checksum", or
+  // a check of the format.
   static ForeignFilter Open(const std::filesystem::path& path,
                             const ForeignLoadOptions& options = {});
-  // Returns whether a file begins like a file of SaveImported, complete or not. Throws Error(kIo).
+  // Returns whether a file begins like a file that SaveImported wrote. The file may be incomplete.
+  // Throws Error(kIo).
   static bool IsImported(const std::filesystem::path& path);
 
   const ForeignFormat& format() const noexcept;
   uint64_t bytes() const noexcept override;  // of the bits in memory
   uint64_t serialized_bytes() const noexcept override;
-  // Like the functions of the class. O(bytes()).
+  // Like the functions of the format's class. O(bytes()).
   double estimated_count() const override;
   double expected_fpr() const override;
 
@@ -70,8 +71,8 @@ class ForeignFilter final : public FormatFilter {
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
   ChangeTraits change_traits() const noexcept override;
-  // Adds the keys of `other`. Throws Error(kIncompatible) for another format or a format without
-  // Merge, and the errors of Merge of the class.
+  // Adds the keys of `other`. Throws Error(kIncompatible) if the formats differ or the format
+  // cannot merge, and the errors of Merge of the format's class.
   void Merge(const ForeignFilter& other);
 
   void Write(const ByteSink& write) const override;

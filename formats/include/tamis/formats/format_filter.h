@@ -23,8 +23,8 @@ class ForeignFilter;
 // empty. Its bulk changes throw Error(kReadOnly), and its changes by one key return false.
 class FormatFilter : public Queryable, public Changeable {
  public:
-  // Many keys: see Queryable and Changeable. Insert inserts every key that is not null, also keys
-  // that change no bit. InsertIfAbsent reports the keys that changed the filter.
+  // Many keys: see Queryable and Changeable. Insert inserts, and counts, every key that is not
+  // null, even if the key changes no bit. InsertIfAbsent reports the keys that changed the filter.
   using Changeable::Insert;
   using Changeable::InsertIfAbsent;
   using Queryable::Contains;
@@ -38,8 +38,8 @@ class FormatFilter : public Queryable, public Changeable {
   // The number of bytes that Write writes.
   virtual uint64_t serialized_bytes() const noexcept = 0;
   std::vector<std::byte> ToBytes() const;
-  // Replaces the whole file or nothing: see Filter::Save. Ignores `with_secret` and `version` of
-  // the options.
+  // Replaces the whole file, or leaves it unchanged: see Filter::Save. Ignores `with_secret` and
+  // `version` of the options.
   void Save(const std::filesystem::path& path, const SaveOptions& options = {}) const;
 
  protected:
@@ -51,7 +51,7 @@ class FormatFilter : public Queryable, public Changeable {
   friend class ForeignFilter;
 
   // Adds the keys of `other`, which has the same class. Throws the errors of Merge of the class.
-  // This default throws Error(kIncompatible).
+  // The default implementation throws Error(kIncompatible).
   virtual void MergeFrom(const FormatFilter& other);
 };
 

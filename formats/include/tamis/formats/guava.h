@@ -38,8 +38,8 @@ const char* GuavaFunnelName(GuavaFunnel funnel) noexcept;
 
 // How the bits of a key follow from its hash. The values are those in the stream.
 enum class GuavaStrategy : uint8_t {
-  // Written by Guava before version 17, and still read by all versions. Its indices are below 2^31:
-  // in a larger filter the bits past them stay 0.
+  // Written by Guava before version 17, and still read by all versions. Its indices are below 2^31,
+  // so in a larger filter the bits from 2^31 on stay 0.
   kMurmur128Mitz32 = 0,
   kMurmur128Mitz64 = 1,
 };
@@ -50,7 +50,7 @@ struct GuavaOptions {
   uint64_t capacity = 0;    // keys to be inserted ("expected insertions"), in [1, 2^63 - 1]
   double fpr = 0.03;        // false-positive rate at capacity, between 0 and 1, both excluded
   uint64_t num_bits = 0;    // rounded up to whole words of 64 bits
-  uint32_t num_hashes = 0;  // bits of a key, in [1, 255]
+  uint32_t num_hashes = 0;  // number of bits of a key, in [1, 255]
   GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64;
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
@@ -61,14 +61,16 @@ struct GuavaLoadOptions {
   const Backend* backend = nullptr;  // as in GuavaOptions
 };
 
-// A com.google.common.hash.BloomFilter. Every answer and every bit equals Guava's, and the bytes
-// are those of writeTo and readFrom. It is not a tamis file, and FilterKind does not include it.
+// A com.google.common.hash.BloomFilter. Every answer and every bit equals Guava's. writeTo writes
+// the same bytes, and readFrom reads them. The bytes are not a tamis file, and FilterKind does not
+// include this filter.
 //
 // For the funnels kLong and kInt, keys are integers. They are signed: a uint64_t above 2^63 - 1 is
 // the long with the same bits, and is not a key of kInt. For the other funnels, keys are strings,
 // in any key layout for strings. Hashes and keys of the other type throw Error(kInvalidArgument) in
-// every function and change nothing. Inserting a key outside the range of the funnel also throws
-// it: 2^31 for kInt, or invalid UTF-8 for kUnencodedChars. A query for such a key returns "no".
+// every function and change nothing. Inserting a key outside the range of the funnel, such as 2^31
+// for kInt or invalid UTF-8 for kUnencodedChars, also throws this error. A query for such a key
+// returns "no".
 class GuavaBloomFilter final : public FormatFilter {
  public:
   // 2^31 - 1, because the stream stores the number of words in a Java int; 16 GiB.
@@ -123,16 +125,16 @@ class GuavaBloomFilter final : public FormatFilter {
   // Many keys: see FormatFilter.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
-  // A key outside the range of the funnel rejects all keys of a call.
+  // If one key is outside the range of the funnel, no key of the call is inserted.
   ChangeTraits change_traits() const noexcept override {
     return {.inserts_if_absent = true, .whole_calls = true};
   }
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
 
-  // Adds the keys of `other`. Throws Error(kIncompatible), with the difference, unless both have
-  // the same funnel, strategy, number of hashes and size, like `putAll`; and Error(kReadOnly) like
-  // Insert. Merging a filter with itself changes nothing.
+  // Adds the keys of `other`. Unless both filters have the same funnel, strategy, number of hashes
+  // and size, throws Error(kIncompatible), which names the difference, like `putAll`. Throws
+  // Error(kReadOnly) like Insert. Merging a filter with itself changes nothing.
   void Merge(const GuavaBloomFilter& other);
 
   // Empties the filter. Throws Error(kReadOnly) like Insert.

@@ -38,7 +38,7 @@ struct KuduOptions {
   uint32_t log_space_bytes = 0;  // log2 of the bytes, in [6, 30]
   uint32_t hash_seed = 0;
   MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // queries, makes outputs; nullptr: DefaultBackend()
+  const Backend* backend = nullptr;  // for queries and outputs; nullptr: DefaultBackend()
 };
 
 struct KuduLoadOptions {
@@ -47,19 +47,20 @@ struct KuduLoadOptions {
 };
 
 // A kudu::BlockBloomFilter with the hash FAST_HASH, the only hash with which Kudu makes or reads
-// filters. Every answer and every bit equals Kudu's, and the bytes are those of the message
-// BlockBloomFilterPB. It is not a tamis file, and FilterKind does not include it. The blocks are
-// those of tamis::split_block, but Kudu computes the block of a key from 32 bits of hash in its own
-// way. So the filter is not a SplitBlockBloomFilter.
+// filters. Every answer and every bit equals Kudu's, and the bytes are the message
+// BlockBloomFilterPB. They are not a tamis file, and FilterKind does not include this filter. A
+// block has the same layout as in tamis::split_block, but Kudu computes the index of a key's block
+// differently, from a hash of 32 bits. So the filter is not a SplitBlockBloomFilter.
 //
 // For the types kInt8 to kInt64, keys are integers. They are signed: a uint64_t above 2^63 - 1 is
 // the integer with the same bits. For kBytes, keys are strings, in any key layout for strings. Keys
 // of the other type throw Error(kInvalidArgument) in every function and change nothing. Inserting
-// an integer outside the range of the type also throws it. A query for such an integer returns
-// "no". Hashes, which have 32 bits in Kudu, are keys for every type; larger hashes are not.
+// an integer outside the range of the type also throws this error. A query for such an integer
+// returns "no". Hashes, which have 32 bits in Kudu, are keys for every type; larger hashes are not.
 class KuduBlockBloomFilter final : public FormatFilter {
  public:
-  // Two blocks; and 1 GiB, because the length of a message is below 2^31 bytes.
+  // The least size is two blocks. The largest is 1 GiB, because a message has fewer than 2^31
+  // bytes.
   static constexpr uint32_t kMinLogSpaceBytes = 6;
   static constexpr uint32_t kMaxLogSpaceBytes = 30;
 
@@ -114,22 +115,22 @@ class KuduBlockBloomFilter final : public FormatFilter {
   // Many keys: see FormatFilter.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
-  // A key outside the range of the type rejects all keys of a call.
+  // If one key is outside the range of the type, no key of the call is inserted.
   ChangeTraits change_traits() const noexcept override {
     return {.inserts_if_absent = true, .whole_calls = true};
   }
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
 
-  // Adds the keys of `other`. Throws Error(kIncompatible), with the difference, unless both have
-  // the same key type, seed and size; and Error(kReadOnly) like Insert. Merging a filter with
-  // itself, or with a filter that is always_false(), changes nothing.
+  // Adds the keys of `other`. Unless both filters have the same key type, seed and size, throws
+  // Error(kIncompatible), which names the difference. Throws Error(kReadOnly) like Insert. Merging
+  // a filter with itself, or with a filter that is always_false(), changes nothing.
   void Merge(const KuduBlockBloomFilter& other);
 
   // Empties the filter. Throws Error(kReadOnly) like Insert.
   void Clear();
 
-  // Writes the output of CopyToPB and SerializeToString, in pieces, one of which is blocks().
+  // Writes the output of CopyToPB and SerializeToString, in pieces. One of the pieces is blocks().
   void Write(const ByteSink& write) const override;
 
  private:

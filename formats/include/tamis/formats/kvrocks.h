@@ -27,26 +27,26 @@ namespace tamis::kvrocks {
 struct Chain {
   uint64_t expires = 0;        // milliseconds since 1970; 0: never
   uint64_t version = 0;        // of the key; also part of the keys of its filters
-  uint64_t keys = 0;           // strings inserted, each of them new
+  uint64_t keys = 0;           // number of inserted strings that were new
   uint16_t filters = 0;        // at least 1
-  uint16_t expansion = 0;      // filter i is for expansion^i times the first; 0: only one filter
+  uint16_t expansion = 0;      // filter i has expansion^i times the first capacity; 0: one filter
   uint32_t base_capacity = 0;  // capacity of the first filter, in strings
   double fpr = 0;              // error rate of each filter, between 0 and 1, both excluded
   uint32_t bytes = 0;          // of all filters
 };
 
-// Reads one record, without missing or further bytes, in the 32-bit or the 64-bit encoding.
+// Reads one record in the 32-bit or the 64-bit encoding. Missing or further bytes are an error.
 Chain ReadChain(std::span<const std::byte> record);
 
 // Returns the size in bytes, a power of two, of a filter that Kvrocks makes for `capacity` keys.
-// ToBytes accepts a SplitBlockBloomFilter of this size with the hash above. The formula is Arrow's:
-// the rate may exceed `fpr`, because blocks are unevenly loaded. Throws Error(kInvalidArgument)
-// unless `fpr` is in [10^-12, 0.99], and if the filter would need more than 128 MiB, where Kvrocks
-// makes the largest filter at a higher rate.
+// ToBytes accepts a SplitBlockBloomFilter of this size with the hash above. The formula is Arrow's,
+// which assumes evenly loaded blocks, so the rate may exceed `fpr`. Throws Error(kInvalidArgument)
+// unless `fpr` is in [10^-12, 0.99], and if the filter would need more than 128 MiB. (Kvrocks then
+// makes the largest filter, at a higher rate.)
 uint64_t BytesFor(uint32_t capacity, double fpr = 0.01);
 
-// Views one filter in place. Throws Error(kInvalidArgument) unless the address is a multiple of 4;
-// FromBytes copies instead.
+// Views one filter in place. If the address is not a multiple of 4, throws Error(kInvalidArgument):
+// use FromBytes, which copies.
 ConstSplitBlockView View(std::span<const std::byte> value, const Backend* backend = nullptr);
 
 // Copies the blocks into a filter that can be changed. inserted_count() is estimated from them.

@@ -2,15 +2,15 @@
 // writing them.
 //
 // The blocks are those of a SplitBlockBloomFilter with the hash {HashKind::kXxh64, 0}. Integers are
-// 64-bit keys, like all integers in tamis, and text is its bytes in UTF-8. A header of 32 bytes
-// precedes the blocks:
+// keys of 64 bits, as everywhere in tamis. Text is a key by its bytes in UTF-8. A header of 32
+// bytes precedes the blocks:
 //
 //   0  "MBF1"; 4 version, 1 (u16); 6 algorithm, 1 (u16); 8 capacity in keys (u64);
 //   16 false-positive rate at the capacity (f64); 24 number of blocks (u32);
 //   28 domains (u8: 1 for integers, 2 for text, 3 for both); 29 three zeros; all little-endian.
 //
-// The number of blocks is a power of two, and they have up to 128 MiB. Functions that read check
-// all of this except capacity and rate. They throw FormatError with the failed check ("file
+// The number of blocks is a power of two, and the blocks have up to 128 MiB. Functions that read
+// check all fields except capacity and rate. They throw FormatError with the failed check ("file
 // length", "magic", "version", "algorithm", "domains", "reserved" or "blocks") and the offset.
 #ifndef TAMIS_FORMATS_MILVUS_H_
 #define TAMIS_FORMATS_MILVUS_H_
@@ -37,22 +37,22 @@ struct Header {
   double fpr = 0;           // false-positive rate that the filter was made for
   uint64_t num_blocks = 0;  // a power of two in [1, kMaxBlocks]
   // KeyType::kInteger, kBytes, both, or empty for a filter without keys. For keys of another type,
-  // Milvus answers "no" without a look at the blocks. In the blocks, an integer and the text with
-  // its eight bytes are the same key.
+  // Milvus answers "no" without reading the blocks. In the blocks, an integer and the text of its
+  // eight bytes are the same key.
   KeyTypes key_types;
 };
 
 // Returns the size in bytes, a power of two, of the blocks that Milvus' clients make for `capacity`
 // keys. ToBytes accepts a SplitBlockBloomFilter of this size with the hash above. The formula is
-// Arrow's: the rate may exceed `fpr`, because blocks are unevenly loaded. Throws
+// Arrow's, which assumes evenly loaded blocks, so the rate may exceed `fpr`. Throws
 // Error(kInvalidArgument) unless `fpr` is in [0.0001, 0.05], and if the blocks would need more than
-// 128 MiB, where Milvus makes the largest filter at a higher rate.
+// 128 MiB. (Milvus then makes the largest filter, at a higher rate.)
 uint64_t BytesFor(uint64_t capacity, double fpr = 0.005);
 
 Header ReadHeader(std::span<const std::byte> bytes);
 
-// Views the blocks in place. Throws Error(kInvalidArgument) unless their address is a multiple of
-// 4; FromBytes copies instead.
+// Views the blocks in place. If their address is not a multiple of 4, throws
+// Error(kInvalidArgument): use FromBytes, which copies.
 ConstSplitBlockView View(std::span<const std::byte> bytes, const Backend* backend = nullptr);
 
 // Copies the blocks into a filter that can be changed. inserted_count() is estimated from them.

@@ -30,9 +30,11 @@ struct RedisBloomOptions {
   // Ratio of the capacities of consecutive links, in [0, 32768]; 0 for `non_scaling`.
   uint32_t expansion = 2;
   bool non_scaling = false;  // only one link, and no more keys than its capacity
-  // Like older versions, rounds the bits up to a power of two, which raises the capacity.
+  // Whether to round the number of bits up to a power of two, which raises the capacity, like older
+  // versions of RedisBloom.
   bool power_of_two = false;
-  // Like the first versions, uses the 32-bit MurmurHash2, which is too short for large filters.
+  // Whether to use the 32-bit MurmurHash2, like the first versions of RedisBloom. Its hashes are
+  // too short for large filters.
   bool hash32 = false;
   RedisIntegers integers = RedisIntegers::kSigned;
   MemoryOptions memory = {};
@@ -58,38 +60,39 @@ struct RedisBloomLink {
   friend bool operator==(const RedisBloomLink&, const RedisBloomLink&) = default;
 };
 
-// A filter of the commands BF.*. Every answer and every bit equals RedisBloom 8's, and the chunks
-// are those of BF.SCANDUMP and BF.LOADCHUNK. It is not a tamis file, and FilterKind does not
-// include it.
+// A filter of the commands BF.*. Every answer and every bit equals RedisBloom 8's. BF.SCANDUMP
+// replies the same chunks, and BF.LOADCHUNK accepts them. A dump is not a tamis file, and
+// FilterKind does not include this filter.
 //
 // The filter is a chain of links. It contains a key if one of its links does. Keys are inserted
-// into the newest link. When that is full, a larger link with half its error rate is added. (The
-// first link has half of the requested rate, unless the filter is non_scaling.)
+// into the newest link. When the newest link is full, a larger link with half its error rate is
+// added. (The first link has half of the requested rate, unless the filter is non_scaling.)
 //
-// Keys are strings in any key layout, and integers, which become strings as RedisIntegers states.
-// Hashes throw Error(kInvalidArgument) in every function.
+// Keys are strings in any key layout, and integers, which are converted to strings as RedisIntegers
+// states. Hashes throw Error(kInvalidArgument) in every function.
 //
 // A moved-from filter cannot be saved.
 class RedisBloomFilter final : public FormatFilter {
  public:
-  // No error rate that a double can hold needs more.
+  // No error rate that a double can represent needs more hashes.
   static constexpr uint32_t kMaxHashes = 1075;
-  // 2^60, of all links.
+  // 2^60, for all links together.
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
   // Each link has at most half the error rate of the link before, and the least double above 0 is
-  // 2^-1074. RedisBloom never has more links, which could make a query arbitrarily slow.
+  // 2^-1074. RedisBloom never makes more links. A dump with more links could make a query
+  // arbitrarily slow.
   static constexpr uint32_t kMaxLinks = 1075;
 
   // Throws Error(kInvalidArgument) for options out of range, Error(kOutOfMemory) for more bytes
   // than the machine has, and Error(kUnknownBackend) if TAMIS_BACKEND is not the name of a backend.
   explicit RedisBloomFilter(const RedisBloomOptions& options);
 
-  // Reads a complete dump, without further bytes: its chunks, or the bytes or path of a file of
-  // them. Chunks may have any length, but must be in order, and no chunk may have bytes of two
-  // links. Checks everything that BF.LOADCHUNK checks, and also that no byte is missing, before it
-  // allocates memory. Throws FormatError with the failed check and the offset (for chunks, the
-  // offset in the file of these chunks), Error(kIo), and the errors of the constructor for memory
-  // and backend.
+  // Reads a complete dump: its chunks, or the bytes or the path of a file that contains the chunks.
+  // Missing or further bytes are an error. Chunks may have any length, but must be in order, and no
+  // chunk may have bytes of two links. Before it allocates memory, checks everything that
+  // BF.LOADCHUNK checks, and that no byte is missing. Throws FormatError with the failed check and
+  // the offset (for chunks, the offset in the file of these chunks), Error(kIo), and the errors of
+  // the constructor for memory and backend.
   static RedisBloomFilter FromChunks(std::span<const RedisChunk> chunks,
                                      const RedisBloomLoadOptions& options = {});
   static RedisBloomFilter FromBytes(std::span<const std::byte> bytes,
@@ -101,9 +104,10 @@ class RedisBloomFilter final : public FormatFilter {
   // header. The chunks that follow have these bytes in order, and no chunk has bytes of two links.
   // Throws FormatError like FromChunks.
   static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
-  // Whether a filter with the header `before` can have the header `after` after insertions: the
-  // same links, none with fewer keys, and possibly new links. If so, bits that were read between
-  // the two headers include those of every key inserted before `before`. Throws like PartsOfHeader.
+  // Returns whether insertions can turn the header `before` into the header `after`: `after` has
+  // the same links, none with fewer keys, and possibly new links. If so, bits that were read
+  // between the two headers include the bits of every key that was inserted before `before` was
+  // read. Throws like PartsOfHeader.
   static bool HasGrown(std::span<const std::byte> before, std::span<const std::byte> after);
 
   RedisBloomFilter(RedisBloomFilter&&) noexcept;
@@ -113,7 +117,7 @@ class RedisBloomFilter final : public FormatFilter {
   RedisIntegers integers() const noexcept { return integers_; }
   bool hash32() const noexcept { return (flags_ & kForce64) == 0; }
   bool non_scaling() const noexcept { return (flags_ & kNoScaling) != 0; }
-  // The growth stored in the header, even if the filter does not scale.
+  // The expansion stored in the header, even if the filter does not scale.
   uint32_t expansion() const noexcept { return growth_; }
   // The flags in the header: 1 for NOROUND, 2 for ENTS_IS_BITS, 4 for FORCE64, 8 for NO_SCALING.
   uint32_t flags() const noexcept { return flags_; }
@@ -134,8 +138,8 @@ class RedisBloomFilter final : public FormatFilter {
   // One key: BF.EXISTS. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
-  // BF.ADD. Returns whether the key was new; if so, it was certainly absent. Throws, and then
-  // changes nothing,
+  // BF.ADD. Returns whether the key was new; if so, it was certainly absent. Throws these errors,
+  // and then changes nothing:
   // - Error(kOutOfMemory) if the filter is full and does not scale, or for more bytes than the
   //   machine has;
   // - Error(kInvalidArgument) if RedisBloom could not add the next link, or if flags() has
@@ -143,17 +147,17 @@ class RedisBloomFilter final : public FormatFilter {
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
 
-  // Many keys: see FormatFilter. Insert throws like Insert of one key. The keys before the failed
-  // key are then inserted, as size() shows.
+  // Many keys: see FormatFilter. Insert throws like Insert of one key. The keys before the key that
+  // failed stay inserted: size() counts them.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
 
   // Adds the keys of `other`. Both must have the same flags, expansion and links, except for the
-  // sizes of the links, which are added: a key in both filters counts twice. (RedisBloom itself
-  // cannot merge filters.) Throws Error(kIncompatible), with the difference, and Error(kReadOnly)
-  // like Insert. Merging a filter with itself changes nothing.
+  // sizes of the links, which are added. So a key in both filters counts twice. (RedisBloom itself
+  // cannot merge filters.) Throws Error(kIncompatible), which names the difference, and
+  // Error(kReadOnly) like Insert. Merging a filter with itself changes nothing.
   void Merge(const RedisBloomFilter& other);
 
   // Empties the first link and removes the others. Throws Error(kReadOnly) like Insert.
@@ -162,8 +166,8 @@ class RedisBloomFilter final : public FormatFilter {
   // Returns the exact replies of BF.SCANDUMP, without the last one. Throws Error(kReadOnly) for a
   // moved-from filter.
   std::vector<RedisChunk> ToChunks() const;
-  // Writes the file of these chunks, in pieces of at most 16 MiB. Large pieces are parts of the
-  // filter itself. Throws Error(kReadOnly) for a moved-from filter.
+  // Writes a file of these chunks, in pieces of at most 16 MiB. Large pieces point into the memory
+  // of the filter. Throws Error(kReadOnly) for a moved-from filter.
   void Write(const ByteSink& write) const override;
 
  private:

@@ -25,10 +25,10 @@ class RedisDump;
 
 // Options of a new filter, with the limits and defaults of CF.RESERVE.
 struct RedisCuckooOptions {
-  // Keys of the first layer, in [2 bucket_size, 2^30]. Its buckets are rounded up to a power of
-  // two.
+  // Keys of the first layer, in [2 bucket_size, 2^30]. The number of its buckets is rounded up to a
+  // power of two.
   uint64_t capacity = 1024;
-  uint32_t bucket_size = 2;      // keys of a bucket, in [1, 255]
+  uint32_t bucket_size = 2;      // slots of a bucket, in [1, 255]
   uint32_t max_iterations = 20;  // keys moved to make room for one key, in [1, 65535]
   // Layer i has expansion^i times the buckets of the first layer. In [0, 32768], rounded up to a
   // power of two; 0: only one layer.
@@ -49,19 +49,19 @@ struct RedisCuckooLoadOptions {
 };
 
 // A filter of the commands CF.*. Every answer, every moved key and every byte equals RedisBloom
-// 8's, and the chunks are those of CF.SCANDUMP and CF.LOADCHUNK. It is not a tamis file, and
-// FilterKind does not include it.
+// 8's. CF.SCANDUMP replies the same chunks, and CF.LOADCHUNK accepts them. A dump is not a tamis
+// file, and FilterKind does not include this filter.
 //
-// The filter is a list of layers of buckets. A key is a fingerprint from 1 to 255 in one of two
-// buckets of any layer. It goes into the newest layer with a free slot in one of its buckets. If no
-// layer has one, keys of the newest layer are moved, and if that fails, a layer is added. Each full
-// layer adds about 2 bucket_size / 255 to the false-positive rate.
+// The filter is a list of layers of buckets. A key is stored as a fingerprint from 1 to 255, in one
+// of its two buckets of one layer: the newest layer with a free slot in one of these buckets. If no
+// layer has a free slot there, keys of the newest layer are moved. If this fails, a layer is added.
+// Each full layer adds about 2 bucket_size / 255 to the false-positive rate.
 //
 // A key that was inserted n times is in the filter n times, and can be erased n times. Erase only
 // keys that were inserted: otherwise a key with the same fingerprint may be lost.
 //
-// Keys are strings in any key layout, and integers, which become strings as RedisIntegers states.
-// Hashes throw Error(kInvalidArgument) in every function.
+// Keys are strings in any key layout, and integers, which are converted to strings as RedisIntegers
+// states. Hashes throw Error(kInvalidArgument) in every function.
 //
 // A moved-from filter cannot be saved.
 class RedisCuckooFilter final : public FormatFilter {
@@ -74,8 +74,8 @@ class RedisCuckooFilter final : public FormatFilter {
   // than the machine has, and Error(kUnknownBackend) if TAMIS_BACKEND is not the name of a backend.
   explicit RedisCuckooFilter(const RedisCuckooOptions& options);
 
-  // Reads a dump like RedisBloomFilter::FromChunks. Throws Error(kInvalidArgument) also for
-  // `max_expansions` out of range.
+  // Reads a dump like RedisBloomFilter::FromChunks. Also throws Error(kInvalidArgument) if
+  // `max_expansions` is out of range.
   static RedisCuckooFilter FromChunks(std::span<const RedisChunk> chunks,
                                       const RedisCuckooLoadOptions& options = {});
   static RedisCuckooFilter FromBytes(std::span<const std::byte> bytes,
@@ -118,17 +118,17 @@ class RedisCuckooFilter final : public FormatFilter {
   // same counts twice, as in RedisBloom.)
   uint64_t Occurrences(uint64_t key) const;
   uint64_t Occurrences(std::string_view key) const;
-  // CF.ADD. Returns false without room for the key: with max_expansions() layers, or if no key can
-  // be moved and no layer can be added, for example with an expansion of 0. Throws
-  // Error(kOutOfMemory), and then changes nothing, if a new layer would need more bytes than the
-  // machine has.
+  // CF.ADD. Returns false if the filter has RedisCuckooOptions::max_expansions layers, even if they
+  // have room. Also returns false if there is no room for the key and no layer can be added, for
+  // example with an expansion of 0. If a new layer would need more bytes than the machine has,
+  // throws Error(kOutOfMemory) and changes nothing.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
   // CF.ADDNX: inserts the key if it is absent. Returns whether it was inserted.
   bool InsertIfAbsent(uint64_t key);
   bool InsertIfAbsent(std::string_view key);
   // CF.DEL, once. Returns whether the key was found. If erased() then exceeds a tenth of size(),
-  // moves keys to older layers, as far as these have room.
+  // moves keys to older layers that have room.
   bool Erase(uint64_t key);
   bool Erase(std::string_view key);
   template <detail::NoKey T>
@@ -138,8 +138,8 @@ class RedisCuckooFilter final : public FormatFilter {
   template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // Many keys: see FormatFilter. Insert rejects the keys for which it lacks room. It throws like
-  // Insert of one key. The keys before the failed key are then inserted.
+  // Many keys: see FormatFilter. Insert rejects the keys for which Insert of one key returns false.
+  // It throws like Insert of one key, and the keys before the key that failed stay inserted.
   using Changeable::Erase;
   using FormatFilter::Contains;
   using FormatFilter::Insert;
@@ -153,8 +153,8 @@ class RedisCuckooFilter final : public FormatFilter {
   // Error(kInvalidArgument), and then writes nothing, if `out` is too short.
   void Occurrences(Keys keys, std::span<uint64_t> out) const;
 
-  // CF.COMPACT: moves keys to older layers with room for them, and drops the newest layer as long
-  // as it is empty. Throws Error(kReadOnly) like Insert.
+  // CF.COMPACT: moves keys to older layers that have room, and then drops the newest layers that
+  // are empty. Throws Error(kReadOnly) like Insert.
   void Compact();
 
   // Empties the first layer and removes the others. Throws Error(kReadOnly) like Insert.
@@ -164,14 +164,14 @@ class RedisCuckooFilter final : public FormatFilter {
   // CF.SCANDUMP replies nothing. This function then returns the chunks that the server writes to
   // its append-only file.) Throws Error(kReadOnly) for a moved-from filter.
   std::vector<RedisChunk> ToChunks() const;
-  // Writes the file of these chunks, in pieces of at most 16 MiB. Large pieces are parts of the
-  // filter itself. Throws Error(kReadOnly) for a moved-from filter.
+  // Writes a file of these chunks, in pieces of at most 16 MiB. Large pieces point into the memory
+  // of the filter. Throws Error(kReadOnly) for a moved-from filter.
   void Write(const ByteSink& write) const override;
 
  private:
   // The two buckets of a key, and its fingerprint.
   struct Place {
-    uint64_t first;   // hash of the first bucket; a layer uses as many bits as it needs
+    uint64_t first;   // hash of the first bucket; a layer uses its low bits as the index
     uint64_t second;  // hash of the second bucket
     uint8_t fingerprint;
   };

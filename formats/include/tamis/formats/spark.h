@@ -20,8 +20,8 @@ namespace tamis {
 // How the bits of a key follow from its hashes, and the layout of the header. The values are those
 // in the stream.
 enum class SparkVersion : uint8_t {
-  // Written by Spark before 4.1, and still read by all versions. Its indices are below 2^31: in a
-  // larger filter the bits past them stay 0.
+  // Written by Spark before 4.1, and still read by all versions. Its indices are below 2^31, so in
+  // a larger filter the bits from 2^31 on stay 0.
   kV1 = 1,
   // Written by Spark since 4.1, and not readable by older versions. It has a seed.
   kV2 = 2,
@@ -32,11 +32,11 @@ enum class SparkVersion : uint8_t {
 struct SparkOptions {
   uint64_t capacity = 0;    // keys to be inserted ("expectedNumItems"), in [1, 2^63 - 1]
   double fpr = 0.03;        // false-positive rate at capacity, between 0 and 1, both excluded;
-                            // means nothing where num_bits is given
+                            // ignored if num_bits is set
   uint64_t num_bits = 0;    // rounded up to whole words of 64 bits
-  uint32_t num_hashes = 0;  // bits of a key, in [1, MaxHashes(the rounded bits)]
+  uint32_t num_hashes = 0;  // number of bits of a key, in [1, MaxHashes(the rounded bits)]
   SparkVersion version = SparkVersion::kV2;
-  int32_t seed = 0;  // only of kV2
+  int32_t seed = 0;  // for kV2 only
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
@@ -46,21 +46,22 @@ struct SparkLoadOptions {
   const Backend* backend = nullptr;  // as in SparkOptions
 };
 
-// An org.apache.spark.util.sketch.BloomFilter. Every answer and every bit equals Spark's. The bytes
-// are those of writeTo and readFrom, and also the values of the aggregate bloom_filter_agg. It is
-// not a tamis file, and FilterKind does not include it.
+// An org.apache.spark.util.sketch.BloomFilter. Every answer and every bit equals Spark's. writeTo
+// and the aggregate bloom_filter_agg produce the same bytes, and readFrom reads them. The bytes are
+// not a tamis file, and FilterKind does not include this filter.
 //
-// Keys are those of `put`. Integers of any width are longs: a uint64_t above 2^63 - 1 is the long
-// with the same bits. Strings, in any key layout for strings, are binaries by their bytes. A Java
-// string is the binary of its UTF-8. (Java writes "?" for an unpaired surrogate, which UTF-8 does
-// not have.) One filter may have both types. Hashes throw Error(kInvalidArgument) in every function
-// and change nothing.
+// Keys are the same as for `put`. Integers of any width are longs: a uint64_t above 2^63 - 1 is the
+// long with the same bits. Strings, in any key layout for strings, are binary values: their bytes.
+// A Java string is the binary value of its UTF-8. (Java writes "?" for an unpaired surrogate, which
+// UTF-8 does not have.) One filter may have both types. Hashes throw Error(kInvalidArgument) in
+// every function and change nothing.
 class SparkBloomFilter final : public FormatFilter {
  public:
   // 2^31 - 1, because the stream stores the number of words in a Java int; 16 GiB.
   static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
-  // max(1, round(num_bits ln 2)), but at most 2^31 - 1: the hashes that Spark uses if `num_bits`
-  // are for one key. Spark never writes more, which could make a query arbitrarily slow.
+  // max(1, round(num_bits ln 2)), but at most 2^31 - 1: the number of hashes that Spark uses if all
+  // `num_bits` are for one key. Spark never writes a larger number. More hashes could make a query
+  // arbitrarily slow.
   static uint32_t MaxHashes(uint64_t num_bits) noexcept;
 
   // Computes trunc(-n ln p / (ln 2)^2) bits from capacity n and rate p. From n and m, the number of
@@ -114,9 +115,9 @@ class SparkBloomFilter final : public FormatFilter {
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const noexcept override;
 
-  // Adds the keys of `other`. Throws Error(kIncompatible), with the difference, unless both have
-  // the same version, seed, number of hashes and size, like `mergeInPlace`; and Error(kReadOnly)
-  // like Insert. Merging a filter with itself changes nothing.
+  // Adds the keys of `other`. Unless both filters have the same version, seed, number of hashes and
+  // size, throws Error(kIncompatible), which names the difference, like `mergeInPlace`. Throws
+  // Error(kReadOnly) like Insert. Merging a filter with itself changes nothing.
   void Merge(const SparkBloomFilter& other);
 
   // Empties the filter. Throws Error(kReadOnly) like Insert.

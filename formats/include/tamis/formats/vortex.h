@@ -31,8 +31,8 @@ uint64_t ReadOptions(std::span<const std::byte> options);
 // Returns the options for filters of the size of `filter`.
 std::vector<std::byte> OptionsOf(const SplitBlockBloomFilter& filter);
 
-// Views one filter in place. `num_blocks` is the result of ReadOptions. Throws
-// Error(kInvalidArgument) unless the address is a multiple of 4; FromBytes copies instead.
+// Views one filter in place. `num_blocks` is the result of ReadOptions. If the address is not a
+// multiple of 4, throws Error(kInvalidArgument): use FromBytes, which copies.
 ConstSplitBlockView View(std::span<const std::byte> bytes, uint64_t num_blocks,
                          const Backend* backend = nullptr);
 
