@@ -20,7 +20,7 @@
 namespace tamis::bench {
 namespace {
 
-constexpr uint64_t kBatch = uint64_t{1} << 26;  // keys of one call
+constexpr uint64_t kBatch = uint64_t{1} << 26;  // keys per call
 constexpr size_t kLines = size_t{1} << 24;
 
 void Fill(std::vector<uint64_t>& keys, uint64_t first, unsigned threads) {
@@ -47,7 +47,7 @@ void Run(uint64_t num_keys) {
     Fill(keys, done, threads);
     build_ns += Nanoseconds(Time::kWall, [&] { engine.Insert(filter, keys); });
   }
-  Fill(keys, num_keys - keys.size() / 2, threads);  // half of them are in
+  Fill(keys, num_keys - keys.size() / 2, threads);  // half of these keys are in the filter
   size_t hits = 0;
   const double lookup_ns = Nanoseconds(Time::kWall, [&] { hits = engine.Count(filter, keys); }) /
                            static_cast<double>(keys.size());

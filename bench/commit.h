@@ -1,4 +1,4 @@
-// The commit that this was built from. "-dirty" follows if files were changed since.
+// The commit that the program was built from. If files were changed since, "-dirty" is appended.
 #ifndef TAMIS_BENCH_COMMIT_H_
 #define TAMIS_BENCH_COMMIT_H_
 

@@ -109,7 +109,8 @@ bool PrintRates(uint64_t capacity, uint64_t num_absent) {
     const double predicted =
         CuckooFpr(kBits, static_cast<double>(wanted), filter.geometry().buckets());
     const double difference = static_cast<double>(hits) / n / predicted - 1;
-    // Only of the count of hits: the share of used fingerprint classes varies far less.
+    // The standard error of the number of hits only: the share of used fingerprint classes varies
+    // far less.
     const double standard_error = std::sqrt((1 - predicted) / (predicted * n));
     const bool row_good =
         found == wanted && filter.size() == wanted && std::abs(difference) <= kTolerance;

@@ -47,8 +47,8 @@ __global__ void QueriesKernel(uint64_t* keys, uint64_t n, uint64_t inserted, uin
   keys[i] = Mix(hit ? __umul64hi(Mix(random), inserted) : (uint64_t{1} << 48) + i);
 }
 
-// A sector is two loads of 16 bytes, as in queries. Its index is computed, so that nothing else is
-// read.
+// Reads a sector by two loads of 16 bytes, like queries. The index of the sector is computed, so
+// that nothing else is read.
 template <int kPerThread>
 __global__ void __launch_bounds__(kBlock)
     ReadKernel(const uint4* memory, uint64_t sectors, uint64_t n, uint32_t* sink) {

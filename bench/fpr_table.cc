@@ -35,8 +35,9 @@ uint64_t CountHits(const Filter& filter, const Order& order, uint64_t first, uin
 }
 
 // Returns the variance of the rate among filters of that size with the same number of random keys.
-// The rate is the mean over the blocks of the product over the words of the share of bits set. The
-// total number of keys is fixed, so the part of the variance that it explains is subtracted.
+// For one block, the rate is the product of the shares of set bits in its words. The rate of the
+// filter is the mean over all blocks. Because the total number of keys is fixed, the variance that
+// a varying total would cause is subtracted.
 double FilterVariance(double keys, double num_blocks) {
   const double load = keys / num_blocks;
   double mean = 0, square = 0, with_k = 0;

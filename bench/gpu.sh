@@ -5,12 +5,12 @@
 # CMAKE_PREFIX_PATH names.
 #
 # It first tests that answers are correct. Then it measures the rows with figures published by
-# others: filters of 16 MiB, 1 GiB and 512 MiB. Long steps and steps that may fail come last, so a
-# run that is cut off loses only the least important ones. results.json contains everything measured
-# before.
+# others: filters of 16 MiB, 1 GiB and 512 MiB. Long steps and steps that may fail come last. So if
+# a run is cut off, it loses only the least important steps, and results.json contains everything
+# that was measured before.
 #
-# Each benchmark writes a separate file for tamis-report: benchmark-NAME.json. If it was stopped, it
-# leaves benchmark-NAME.json.part with the sizes that were done.
+# Each benchmark writes a separate file for tamis-report: benchmark-NAME.json. A benchmark that was
+# stopped leaves benchmark-NAME.json.part with the sizes that were measured.
 #
 # Usage: bench/gpu.sh [--keep-going] [--peers DIR] [FOLDER]
 #   FOLDER        for the build and for results.json, which is rewritten after each step; default:
@@ -20,10 +20,10 @@
 #                 cuCollections/ and Cuckoo-GPU/, and cccl/ if nvcc's version does not suit them. If
 #                 one of them does not compile, it is left out and the run continues.
 #
-# Environment: TAMIS_GPU_SECONDS, the time for everything (default 470); TAMIS_GPU_ARCHITECTURE, such
-# as 90, to build for a GPU that this machine does not have (then it ends after the build, with status
-# 69). Without a GPU and this variable, or without nvcc, it ends at once with status 69 and leaves FOLDER
-# as it is.
+# Environment: TAMIS_GPU_SECONDS, the time for everything (default 470); TAMIS_GPU_ARCHITECTURE,
+# such as 90, to build for a GPU that this machine does not have (then the script ends after the
+# build, with status 69). If neither a GPU nor this variable exists, or nvcc is missing, the script
+# ends at once with status 69 and leaves FOLDER as it is.
 set -eu
 unset CDPATH  # with CDPATH set, cd prints the folder
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -73,7 +73,7 @@ if has_peer Cuckoo-GPU cuckoogpu/CuckooFilter.cuh; then cuckoo_gpu=1; fi
 [ -z "$peers" ] || [ -n "$cuco$cuckoo_gpu" ] ||
   usage "--peers $peers: neither cuCollections/include/cuco nor Cuckoo-GPU/include/cuckoogpu is there"
 
-# Appended, so that the compilers that the machine has chosen come first.
+# Appended, so that compilers in the existing PATH come first.
 export PATH="$PATH:/usr/local/cuda/bin"
 
 gpu_query() { nvidia-smi "--query-gpu=$1" --format=csv,noheader 2>/dev/null | head -n 1; }
@@ -190,7 +190,7 @@ step() {
   [ -n "$keep_going" ] || exit 1
 }
 
-# without_failing ...: runs a step whose failure is noted but does not fail the run.
+# without_failing ...: runs a step. If the step fails, this is noted, but the run does not fail.
 without_failing() {
   before=$failed
   before_keeps=$keep_going

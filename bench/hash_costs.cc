@@ -60,7 +60,7 @@ class Table {
     rows_[row][kind].push_back(Nanoseconds(Time::kThread, call) / static_cast<double>(keys));
   }
 
-  // Measures in the first-level cache, where a batch is.
+  // Measures with keys and hashes in the first-level cache, as in a batch.
   void Integers(size_t kind) {
     constexpr size_t kKeys = 2048, kTimes = 200;
     alignas(64) static uint64_t keys[kKeys], hashes[kKeys];

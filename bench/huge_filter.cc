@@ -44,7 +44,8 @@ double BitsSet(std::span<const std::byte> bytes) {
 }
 
 bool Check(uint64_t num_keys) {
-  // Two hashes, so that the rate in a nearly empty array is large enough to be measured.
+  // The filter has two hashes, so that the rate of a nearly empty array is high enough to be
+  // measured.
   BloomFilter filter({.capacity = kBits / 3, .bytes = kBits / 8});
   const auto keys = static_cast<double>(num_keys);
   const auto bits = static_cast<double>(filter.num_bits());
@@ -57,8 +58,8 @@ bool Check(uint64_t num_keys) {
   ForEachBatch(0, num_keys, [&](const auto& batch) { found += engine.Count(filter, batch); });
   bool good = Report("keys found", static_cast<double>(found), keys, 0);
 
-  // Bits are set in the whole array, including its end. Positions cut to 32 or 36 bits would crowd
-  // in a part.
+  // Bits are set in the whole array, including its end. If positions were cut to 32 or 36 bits, all
+  // bits would be in a part of it.
   const double share = -std::expm1(-k * keys / bits);
   constexpr int kParts = 17;
   const std::span<const std::byte> payload = filter.payload();
@@ -71,7 +72,8 @@ bool Check(uint64_t num_keys) {
                    6 * std::sqrt(share * (1 - share) / n));
   }
 
-  // Single calls and bulk calls agree on every backend, and both agree with the arithmetic's walk.
+  // On every backend, single calls and bulk calls have the same answers, and these agree with
+  // positions that are computed here.
   std::vector<uint64_t> some;
   ForEachBatch(num_keys - 50'000, 100'000, [&](const auto& batch) { some = batch; });
   const detail::KeyHasher hasher(filter.hash());

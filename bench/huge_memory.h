@@ -10,8 +10,8 @@
 
 namespace tamis::bench {
 
-// Returns `bytes` zero bytes, aligned to a huge page. Asks the kernel for huge pages whatever the
-// size, or to use none. Throws std::bad_alloc.
+// Returns `bytes` zero bytes, aligned to a huge page. Advises the kernel to use huge pages for any
+// size or, if `huge_pages` is false, no huge pages. Throws std::bad_alloc.
 void* MapHuge(size_t bytes, bool huge_pages = true);
 void UnmapHuge(void* begin, size_t bytes) noexcept;
 
@@ -31,9 +31,9 @@ struct HugeAllocator {
 template <typename T>
 using HugeVector = std::vector<T, HugeAllocator<T>>;
 
-// A piece of memory in which the filters under test take turns. The physical pages of a filter can
-// change its speed by a factor of two on a virtual machine, so filters are compared in the same
-// pages.
+// A piece of memory that the filters under test use in turns. On a virtual machine, the choice of
+// physical pages can change the speed of a filter by a factor of two, so filters are compared in
+// the same pages.
 class Arena final : public std::pmr::memory_resource {
  public:
   explicit Arena(size_t bytes, bool huge_pages = true);
@@ -44,8 +44,8 @@ class Arena final : public std::pmr::memory_resource {
   std::span<const std::byte> memory() const noexcept { return {begin_, bytes_}; }
 
  private:
-  // Returns consecutive pieces of the memory. Begins again at the start when all pieces were given
-  // back. Throws std::bad_alloc.
+  // Returns consecutive pieces of the memory. When all pieces have been given back, begins again at
+  // the start. Throws std::bad_alloc.
   void* do_allocate(size_t bytes, size_t alignment) override;
   void do_deallocate(void* begin, size_t bytes, size_t alignment) override;
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {

@@ -22,8 +22,8 @@ struct LineLimit {
 //
 // The offsets of the lines come from an array, as hashes do. The array is prefetched: if the lines
 // are in a cache, reading the array costs as much as reading the lines. The best way to read is not
-// known in advance. So all of these are tried: no prefetch, prefetch to the first-level cache 16,
-// 32 or 64 lines ahead, to the second-level cache 64 or 128 lines ahead.
+// known in advance, so six ways are tried: no prefetch, prefetch to the first-level cache 16, 32 or
+// 64 lines ahead, and prefetch to the second-level cache 64 or 128 lines ahead.
 class RandomLines {
  public:
   // Chooses `lines` random lines of a piece of memory of `bytes` bytes, at least 64.
@@ -31,8 +31,8 @@ class RandomLines {
 
   // Reads the lines in `memory`, which has at least `bytes` bytes, with each method `passes` times.
   // If `passes` is more than 1, one more pass comes first to warm up. Returns the method with the
-  // fastest median pass. Several threads share the lines. Their nanoseconds are those of the wall
-  // clock, divided by the number of all lines.
+  // fastest median pass. Several threads divide the lines among them. The result is then the time
+  // of the wall clock, divided by the number of all lines.
   LineLimit Measure(std::span<const std::byte> memory, int passes, unsigned threads = 1) const;
 
  private:
@@ -44,8 +44,8 @@ class RandomLines {
 // thread: the median of `passes`, after one pass to warm up.
 double SequentialReadRate(std::span<const std::byte> memory, int passes);
 
-// Returns the nanoseconds to hash an integer key with XXH3 with the kernels of a backend, from and
-// to the first-level cache: the median of `passes`.
+// Returns the nanoseconds per integer key for hashing with XXH3 by the kernels of a backend. Keys
+// and hashes are in the first-level cache. The result is the median of `passes`.
 double HashNs(const Backend& backend, int passes);
 
 // Returns the number of dependent 64-bit multiplications that this thread makes in a nanosecond.

@@ -3,7 +3,7 @@
 //
 // Usage: tamis_live_swaps [SWAPS [KEYS [READERS]]]   (default 1,000, 1,000,000, one for each core)
 //
-// Readers take a snapshot once for each batch. They query keys that every generation has, and keys
+// Readers take a snapshot for each batch. They query keys that are in every generation, and keys
 // that another thread has just inserted. Their batches are timed in three phases: while nothing is
 // rebuilt, while filters are rebuilt as fast as possible and thrown away, and while rebuilt filters
 // are put in place. The phases take turns, and the phase without rebuilds takes as long as the
@@ -154,7 +154,7 @@ class Swaps {
         InPhase(kRebuilds, [&] {
           for (uint64_t i = 0; i < n; ++i) Build();
         });
-        // Malloc keeps the temporary memory of a rebuild, which is not memory of filters.
+        // After a rebuild, malloc keeps its temporary memory. This is not memory of filters.
         if (turn == 0) {
           ForgetPeakResident();
           resident_before = Resident();
@@ -293,8 +293,8 @@ class Swaps {
   std::atomic<int> phase_ = kNone;
   std::atomic<uint64_t> builds_ = 0;
   std::atomic<bool> rebuilding_ = false;
-  // committed_: the number of first keys of later_ that a rebuild reads. inserted_: the number that
-  // every reader must find.
+  // committed_: a rebuild reads this number of keys from the beginning of later_. inserted_: every
+  // reader must find this number of keys.
   std::atomic<uint64_t> committed_ = 0, inserted_ = 0;
   uint64_t inserted_in_rebuild_ = 0;
 };

@@ -5,10 +5,11 @@
 //
 // A round has a separate filter for each line. Half of its keys are inserted (Bloom, 12 bits per
 // key), or 95% of its slots are used (cuckoo; insertions begin at 85%). The lines take turns.
-// "beside a writer" counts only queries while another thread inserts the other half in one call
-// (Bloom), or erases keys and inserts them again (cuckoo). Two threads insert half of the keys
-// each, or as many different keys each as one thread does. The time is per key that both have
-// inserted. Exit status: 0 if no present key was missed, otherwise 1; 2 for bad arguments.
+// "beside a writer" counts only queries that run while another thread inserts the other half in one
+// call (Bloom), or erases keys and inserts them again (cuckoo). With two threads, each thread
+// inserts half of the keys, or the same number of different keys as one thread alone. The time is
+// divided by the number of keys that both threads have inserted. Exit status: 0 if no present key
+// was missed, otherwise 1; 2 for bad arguments.
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -89,8 +90,8 @@ double Ask(const F& filter, const std::vector<uint64_t>& queries, bool& all_foun
   return ns / static_cast<double>(queries.size() / kQueries * kQueries);
 }
 
-// The same while `write(done)` runs on another thread, which may continue until `done` is set after
-// the last query. Returns 0 if `write` took less time than a call.
+// The same while `write(done)` runs on another thread. `done` is set after the last query, and
+// `write` may continue until then. Returns 0 if `write` took less time than a call.
 template <typename F, typename Write>
 double AskBeside(const F& filter, const std::vector<uint64_t>& queries, bool& all_found,
                  const Write& write) {

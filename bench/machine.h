@@ -14,8 +14,8 @@ namespace tamis::bench {
 // Returns names and values for readers: date, processor, caches, memory, kernel, compiler.
 std::vector<std::pair<std::string, std::string>> MachineFacts();
 
-// Bytes of the caches of the first processor. If the system does not report them, those of a small
-// machine: 32 KiB, 1 MiB, 8 MiB.
+// Bytes of the caches of the first processor. If the system does not report them, the values are
+// those of a small machine: 32 KiB, 1 MiB, 8 MiB.
 struct CacheSizes {
   uint64_t l1_data = 0;
   uint64_t l2 = 0;
@@ -23,8 +23,8 @@ struct CacheSizes {
 };
 CacheSizes MachineCaches();
 
-// Keeps the calling thread on one processor while one thread is measured. While several are
-// measured, lets it and the threads that it starts run on all allowed processors.
+// Keeps the calling thread on one processor while one thread is measured. While several threads are
+// measured, lets the calling thread, and the threads that it starts, run on all allowed processors.
 class Pinning {
  public:
   // `processor`: a number, or nothing to keep the thread where the system runs it. Throws

@@ -3,14 +3,15 @@
 // cell is the measured rate divided by the stated one, and the bits per key of the filter. A static
 // kind has one rate, which is below the requested rate.
 //
-// Usage: tamis_rate_grid [SECONDS [KIND...]], by default 20 seconds for each cell at most and all
+// Usage: tamis_rate_grid [SECONDS [KIND...]], by default at most 20 seconds for each cell, and all
 // kinds.
 //
-// A cell counts if at least 400 false positives were seen. Its stated rate is the rate by the
-// formulas of sizing.h when the filter is full. It may then differ from the measured rate by at
-// most 10% and three standard deviations. A cell with fewer false positives shows "computed": its
-// rate is too low to be measured in the time. Small filters are averaged over up to 20,000 seeds of
-// the hash, because a few of them, with many keys in one block, have most of the false positives.
+// A cell counts if at least 400 false positives were seen. Its stated rate is computed by the
+// formulas of sizing.h for a full filter. In a cell that counts, the stated rate may differ from
+// the measured rate by at most 10% and three standard deviations. A cell with fewer false positives
+// shows "computed": its rate is too low to be measured in the time. Small filters are averaged over
+// up to 20,000 seeds of the hash, because a few of them, with many keys in one block, have most of
+// the false positives.
 //
 // Exit status: 0 if all cells that count agree, no filter missed a key, and no filter states a
 // higher rate than was requested. 1 otherwise. 2 for bad arguments.
@@ -57,7 +58,7 @@ AnyFilter FilterOf(FilterKind kind, uint64_t first, uint64_t n, FilterOptions op
   if (KindInfo(kind).is_static) return BuildFilter(kind, keys, options);
   options.capacity = n;
   AnyFilter filter = MakeFilter(kind, options);
-  // A key that finds no room counts as missed. BuildFilter would throw.
+  // If there is no room for a key, the key counts as missed. BuildFilter would throw.
   keys([&](const Keys& some) { RequireChangeable(*filter).Insert(some); });
   return filter;
 }

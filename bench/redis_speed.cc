@@ -10,9 +10,9 @@
 //
 // - a NearCache beside the local filter, in turns: half of the keys are in the filter, and a writer
 //   inserts 1,000 keys every 10 ms
-// - the waits of another client for a GET of a small key, which it sends once a millisecond to one
-//   master after the other, while a local filter of KEYS keys is pushed repeatedly: with pauses,
-//   without pauses, and without bounds
+// - how long another client waits for a GET of a small key while a local filter of KEYS keys is
+//   pushed repeatedly: with pauses, without pauses, and without bounds. The client sends a GET each
+//   millisecond, to one master after the other
 // - calls of BATCH keys, timed one by one; it reports their medians
 // - one call of each kind with LARGE keys, of which the textbook way processes as many as it can in
 //   10 seconds
@@ -55,7 +55,7 @@ constexpr size_t kTextbookCall = 10'000;  // keys in a large call
 constexpr size_t kNearKeys = 1'000'000;
 constexpr size_t kStrictKeys = 2'000;
 constexpr double kNearSeconds = 10;
-constexpr uint64_t kFewKeys = 100'000;  // with fewer keys, only checks that everything runs
+constexpr uint64_t kFewKeys = 100'000;  // with fewer keys, the program only checks that all works
 constexpr size_t kWritten = 1'000;
 constexpr std::chrono::milliseconds kWriterPause(10);
 constexpr std::chrono::milliseconds kStaleness(2'000);
@@ -73,7 +73,7 @@ class Textbook {
         slot_(redis::SlotOfKey(key_)),
         bits_(static_cast<uint64_t>(std::ceil(static_cast<double>(keys) * 9.6))) {}
 
-  // Makes the server allocate the string, so that no timed call pays for it.
+  // Makes the server allocate the string before anything is timed.
   void Create() {
     Command command(slot_,
                     {"SETRANGE", key_, std::to_string((bits_ - 1) / 8), std::string(1, '\0')}, 0);
@@ -136,24 +136,24 @@ double UsPerKey(size_t keys, const std::function<void()>& act) {
   return 1e-3 * Nanoseconds(Time::kWall, act) / static_cast<double>(keys);
 }
 
-// Another client of the servers with little work.
+// Another client of the servers, which sends few requests.
 class Other {
  public:
   explicit Other(const redis::ServerOptions& servers) : client_(servers) {
     for (size_t i = 0; i < kOtherKeys; ++i) {
-      // Tags from 0 on spread over all slots.
+      // The tags {0}, {1} ... spread the keys over all slots.
       keys_.push_back(detail::StrCat("{", i, "}tamis-bench-other"));
       Say({"SET", keys_[i], "x", "EX", "600"}, i);
     }
   }
 
-  // Sends requests until `act` is over. Returns the time of each in ms, from when it is due until
-  // it is answered.
+  // Sends requests until `act` has returned. Returns the time of each request in ms, from the
+  // moment when it is due until it is answered.
   std::vector<double> WaitsWhile(const std::function<void()>& act) {
     std::vector<double> waits;
     std::jthread asker([&](const std::stop_token& stop) {
       auto due = std::chrono::steady_clock::now();
-      // At least once, because `act` may be over before this begins.
+      // Sends at least one request, because `act` may have returned before this begins.
       for (size_t i = 0; i == 0 || !stop.stop_requested(); ++i, due += kOtherPause) {
         std::this_thread::sleep_until(due);
         Say({"GET", keys_[i % kOtherKeys]}, i % kOtherKeys);
@@ -188,8 +188,8 @@ class Speed {
         filter_(redis::SplitBlockFilter::Create(servers, "tamis-bench",
                                                 {{.capacity = keys, .fpr = kFpr}})) {
     textbook_.Create();
-    // Half of the keys. The textbook string stays empty: the cost of SETBIT and GETBIT does not
-    // depend on the bit.
+    // Inserts half of the keys. The textbook string stays empty: the cost of SETBIT and GETBIT does
+    // not depend on the bit.
     ForEachBatch(0, keys_ / 2, [&](const std::vector<uint64_t>& some) { filter_.Insert(some); });
   }
   ~Speed() {
@@ -270,7 +270,7 @@ class Speed {
         times[0].push_back(UsPerKey(asked.size(), [&] { local.Contains(asked, Bitmap(bits)); }));
         times[1].push_back(UsPerKey(asked.size(), [&] { near.Contains(asked, Bitmap(bits)); }));
       }
-      // The mean, because the times include refreshes.
+      // Uses the mean, because it includes the times of refreshes.
       const auto mean = [](const std::vector<double>& all) {
         double sum = 0;
         for (const double us : all) sum += us;

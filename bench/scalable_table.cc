@@ -1,10 +1,10 @@
 // Compares scalable filters that began small with one filter of the right size, and their
 // false-positive rates with the bounds, for every kind of layers.
 //
-// Usage: tamis_scalable_table [KEYS [ABSENT]], by default a million keys into filters that began at
-// a thousand, and ten million others.
-// Exit status: 0 if no key was missed at any doubling and no rate exceeds its bound by more than
-// chance explains. 1 if not. 2 for bad arguments. The sizes are not checked.
+// Usage: tamis_scalable_table [KEYS [ABSENT]], by default a million keys in filters that began with
+// room for a thousand, and ten million other keys. Exit status: 0 if no key was missed at any
+// doubling and no rate exceeds its bound by more than chance explains. 1 if not. 2 for bad
+// arguments. The sizes are not checked.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -63,7 +63,7 @@ bool PrintRow(const char* name, double fpr, double tightening, uint64_t num_keys
   const double measured = static_cast<double>(CountHits(filter, num_keys, num_absent)) /
                           static_cast<double>(num_absent);
   const double ratio = bytes / RightBytes<F>(num_keys, fpr).value_or(NAN);
-  // Five standard errors of the count of hits at the bound.
+  // Five standard errors of the number of hits if the rate is at the bound.
   const double chance = 5 * std::sqrt(fpr / static_cast<double>(num_absent));
   const bool good = missed == 0 && measured <= fpr + chance;
   std::printf("%-11s  %6.4f  %5.2f  %6zu  %8.2f  %6.2f  %.3e  %.3e  %6llu  %s%s\n", name, fpr,

@@ -11,8 +11,9 @@
 
 namespace tamis::bench {
 
-// One thread is measured by its own clock, which stands still while another process has its
-// processor. On an idle machine both clocks agree. Several threads need the wall clock.
+// The clock of a measurement. One thread is measured by its own clock, which stands still while
+// another process uses its processor. Several threads are measured by the wall clock. On an idle
+// machine both clocks agree.
 enum class Time { kThread = CLOCK_THREAD_CPUTIME_ID, kWall = CLOCK_MONOTONIC };
 
 inline double NowNs(Time time) {
@@ -28,7 +29,7 @@ double Nanoseconds(Time time, const Call& call) {
   return NowNs(time) - start;
 }
 
-// Returns the value below which a share of the samples lies, interpolated between two samples.
+// Returns the value that `share` of the samples do not exceed, interpolated between two samples.
 // Requires `share` in [0, 1] and at least one sample.
 inline double Quantile(std::vector<double> samples, double share) {
   std::sort(samples.begin(), samples.end());

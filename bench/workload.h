@@ -1,4 +1,4 @@
-// Keys that are generated such that the correct answer for each is known.
+// Generated keys, so that the correct answer for each key is known.
 #ifndef TAMIS_BENCH_WORKLOAD_H_
 #define TAMIS_BENCH_WORKLOAD_H_
 

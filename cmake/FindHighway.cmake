@@ -1,9 +1,9 @@
 # Finds Highway, Google's portable SIMD library: hwy::hwy, Highway_FOUND, Highway_VERSION.
 #
-# Tries its CMake package (upstream from 1.0.4 on, in Debian earlier), then pkg-config, then the header
-# and library.
+# Tries Highway's CMake package (which exists from 1.0.4 on, in Debian also before), then
+# pkg-config, then the header and library.
 if(TARGET hwy::hwy)
-  # The parent project has chosen one, whose version may be unknown: trust it.
+  # The parent project has defined the target. Its version may be unknown, and is not checked.
   set(Highway_FOUND TRUE)
   return()
 endif()
@@ -51,8 +51,8 @@ if(Highway_FOUND AND NOT TARGET hwy::hwy)
     target_compile_definitions(hwy::hwy INTERFACE HWY_SHARED_DEFINE)
   endif()
 endif()
-# All of these must be visible to a parent project that links a static tamis. Their package file fails if
-# it finds only some of them.
+# All these targets must be visible to a parent project that links a static tamis. Highway's package
+# file fails if only some of them exist.
 foreach(_highway_target hwy::hwy hwy::hwy_contrib hwy::hwy_test)
   if(TARGET ${_highway_target})
     set_target_properties(${_highway_target} PROPERTIES IMPORTED_GLOBAL TRUE)

@@ -5,7 +5,7 @@
 # Looks for the header and library in the folders of pkg-config and in the usual folders. The CMake package
 # is not used, because Debian lacks it.
 if(TARGET hiredis::hiredis)
-  # The parent project has chosen one, whose version may be unknown: trust it.
+  # The parent project has defined the target. Its version may be unknown, and is not checked.
   set(Hiredis_FOUND TRUE)
   if(TARGET hiredis::hiredis_ssl)
     set(Hiredis_SSL_FOUND TRUE)

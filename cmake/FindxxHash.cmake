@@ -1,8 +1,9 @@
 # Finds xxHash: xxHash::xxhash, xxHash_FOUND, xxHash_VERSION.
 #
-# Tries its CMake package (Debian 12 lacks it), then pkg-config, then the header and library.
+# Tries xxHash's CMake package (which Debian 12 lacks), then pkg-config, then the header and
+# library.
 if(TARGET xxHash::xxhash)
-  # The parent project has chosen one, whose version may be unknown: trust it.
+  # The parent project has defined the target. Its version may be unknown, and is not checked.
   set(xxHash_FOUND TRUE)
   return()
 endif()
@@ -42,6 +43,6 @@ if(xxHash_FOUND AND NOT TARGET xxHash::xxhash)
     INTERFACE_INCLUDE_DIRECTORIES "${xxHash_INCLUDE_DIR}")
 endif()
 if(xxHash_FOUND)
-  # It must be visible to a parent project that links a static tamis.
+  # The target must be visible to a parent project that links a static tamis.
   set_target_properties(xxHash::xxhash PROPERTIES IMPORTED_GLOBAL TRUE)
 endif()

@@ -5,7 +5,7 @@ set(TAMIS_PYARROW "" CACHE PATH "Folder of a pyarrow package, whose Arrow and Pa
 
 set(TAMIS_HAVE_ARROW OFF)
 if(TAMIS_PYARROW)
-  # The package lacks the names that linkers look for, and has names with versions.
+  # The package lacks libarrow.so, the name that linkers look for. It only has names with versions.
   file(GLOB arrow_libraries ${TAMIS_PYARROW}/libarrow.so.* ${TAMIS_PYARROW}/libarrow.*.dylib)
   file(GLOB parquet_libraries ${TAMIS_PYARROW}/libparquet.so.* ${TAMIS_PYARROW}/libparquet.*.dylib)
   if(arrow_libraries AND parquet_libraries AND EXISTS ${TAMIS_PYARROW}/include/parquet/bloom_filter.h)

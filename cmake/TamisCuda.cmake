@@ -1,6 +1,6 @@
 # Decides whether the GPU backend is built: sets TAMIS_CUDA_ENABLED, and enables the language CUDA.
-# A project that contains tamis gets the GPU backend only with TAMIS_CUDA: an nvcc that happens to be
-# installed must not change its dependencies.
+# A project that contains tamis as a subproject gets the GPU backend only if it sets TAMIS_CUDA,
+# because an nvcc that happens to be installed must not change its dependencies.
 set(tamis_cuda_default AUTO)
 if(DEFINED PROJECT_IS_TOP_LEVEL AND NOT PROJECT_IS_TOP_LEVEL)
   set(tamis_cuda_default OFF)

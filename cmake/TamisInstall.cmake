@@ -15,7 +15,8 @@ if(TAMIS_CUDA_ENABLED)
 endif()
 install(EXPORT tamisTargets NAMESPACE tamis:: DESTINATION ${TAMIS_CMAKE_DIR})
 
-# Only a static library needs its dependencies again in programs, so their find modules are installed.
+# Programs that link a static library must find its dependencies again, so the find modules of these
+# are installed.
 get_target_property(type tamis TYPE)
 set(TAMIS_NEEDS_XXHASH OFF)
 set(TAMIS_NEEDS_HIGHWAY OFF)

@@ -1,8 +1,8 @@
 set(TAMIS_EMULATED_CASES "*" CACHE STRING "GoogleTest's filter of the cases that run in an emulator")
 
-# tamis_test(<name> [OPTIMIZED] [SHARDS <n>] <sources>...): a GoogleTest program. ctest runs its tests in <n>
-# processes (default: 1), about 50 tests each, because starting a process costs more than most tests.
-# OPTIMIZED is for tests with long computations of their own.
+# tamis_test(<name> [OPTIMIZED] [SHARDS <n>] <sources>...): a GoogleTest program. ctest runs its
+# tests in <n> processes (default: 1), about 50 tests each, because starting a process costs more
+# than most tests. OPTIMIZED is for tests whose own code computes for long.
 function(tamis_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "SHARDS" "")
   if(NOT arg_SHARDS)
@@ -23,11 +23,11 @@ function(tamis_test name)
 
   set(filter "*")
   if(TAMIS_SANITIZE)
-    # Arithmetic over many sizes and options. Other cases cover a few of them.
+    # Leaves out cases that compute many sizes and options. Other cases test a few of these.
     set(filter "-*Slow*:*EveryFilterThatCanBeMadeIsReadAgain:*MemoryFollowsTheDifferentKeys")
   endif()
   if(CMAKE_CROSSCOMPILING_EMULATOR)
-    # Arithmetic that is slow in an emulator and the same on every processor.
+    # Leaves out arithmetic that is slow in an emulator and the same on every processor.
     set(filter "${TAMIS_EMULATED_CASES}-*Slow*:*EveryFilterThatCanBeMadeIsReadAgain:*MeasuredRatesAreThoseExpected")
     string(APPEND filter ":*EveryBit/*:*EveryOtherLength/*:*SmallLimitsAreReadAgain")
     string(APPEND filter ":AdversaryTest.*:*ManyKeysOfEveryForm/scalable_*")

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build/release"
 first="$root/build/first"
 
-# Programs as "command:package". Libraries are the packages of their headers.
+# Programs are listed as "command:package", and libraries by the packages of their headers.
 build_programs="c++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config"
 test_programs="$build_programs python3:python3 redis-server:redis-server openssl:openssl"
 # For tests of processors without AVX.
@@ -22,7 +22,7 @@ clang_programs="clang++:clang"
 clang_libraries="libclang-rt-dev"
 browser_programs="chromium:chromium"
 report_packages="python3-matplotlib python3-jsonschema"
-# For the tests of the Python package, which get the rest from PyPI.
+# For the tests of the Python package, which install all other packages from PyPI.
 python_packages="python3-dev python3-venv"
 
 say() { echo "bootstrap: $*"; }
@@ -30,7 +30,8 @@ fail() {
   echo "bootstrap: $*" >&2
   exit 1
 }
-# For things that this machine lacks, as opposed to failures: status 69, EX_UNAVAILABLE.
+# Ends with status 69 (EX_UNAVAILABLE), because this machine lacks something. Failures have other
+# statuses.
 unavailable() {
   echo "bootstrap: $*" >&2
   exit 69
@@ -184,7 +185,7 @@ bench() {
   exec "$build/tamis-bench" "$@"
 }
 
-# Wherever clang comes from, it must be able to build a fuzz target.
+# Any clang is accepted that can build a fuzz target.
 clang_with_libfuzzer() {
   install_missing "$clang_programs" "$clang_libraries" || say "using the installed packages"
   command -v clang++ >/dev/null || unavailable "needs clang"
@@ -232,7 +233,8 @@ both_circles() {
   build "$build"
 }
 
-# Two processes more than processors, because some tests wait for servers or for the disk.
+# Runs two processes more than there are processors, because some tests wait for servers or for the
+# disk.
 run_ctest() {
   dir=$1
   shift
@@ -262,8 +264,8 @@ run_tests() {
   fi
 }
 
-# apt-get with a package database of its own can fetch packages of another architecture, and leaves the
-# packages of the system alone.
+# Uses apt-get with a separate package database. So it can fetch packages of another architecture,
+# and does not change the packages of the system.
 prefix() {
   [ $# -ge 1 ] || fail "prefix needs a folder: cmake/bootstrap.sh prefix DIR [ARCH]"
   command -v apt-get >/dev/null || unavailable "prefix needs apt-get (Debian, Ubuntu)"
@@ -310,7 +312,8 @@ aarch64() {
     command -v "${program%%:*}" >/dev/null || unavailable "needs ${program##*:}"
   done
   arm_prefix="$root/build/aarch64-prefix"
-  # A second run of this script. If the archive is unavailable, its status 69 ends this run, too.
+  # Runs this script again. If the archive is unavailable, the status 69 of that run also ends this
+  # run.
   [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
   [ "${1:-}" != deps ] || return 0
   arm_build="$root/build/aarch64"
@@ -323,7 +326,7 @@ aarch64() {
     ctest --test-dir "$arm_build" --no-tests=error --output-on-failure --parallel "$(nproc)" "$@"
 }
 
-# Later versions format code differently, so only version 14, of Debian 12, counts.
+# Later versions format code differently, so only version 14 (of Debian 12) is used.
 format() {
   install_missing "$format_programs" "" && command -v clang-format-14 >/dev/null ||
     unavailable "needs clang-format-14"

@@ -1,5 +1,6 @@
-# Cross build for 64-bit Arm with Debian's g++-aarch64-linux-gnu; programs run in qemu-user, whose
-# processor has NEON, SVE and SVE2. The environment variable QEMU_CPU chooses another one.
+# Cross build for 64-bit Arm with Debian's g++-aarch64-linux-gnu. Programs run in qemu-user, which
+# emulates a processor with NEON, SVE and SVE2. The environment variable QEMU_CPU selects another
+# processor.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
@@ -15,7 +16,8 @@ set(CMAKE_FIND_ROOT_PATH "${TAMIS_AARCH64_PREFIX}")
 set(CMAKE_PREFIX_PATH "${TAMIS_AARCH64_PREFIX}")
 set(ENV{PKG_CONFIG_LIBDIR} "${TAMIS_AARCH64_PREFIX}/lib/aarch64-linux-gnu/pkgconfig")
 
-# Programs of the build machine; headers, libraries and packages of the target only.
+# Programs are searched for on the build machine; headers, libraries and packages only in the
+# folders of the target.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

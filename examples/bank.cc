@@ -1,5 +1,5 @@
-// Many sets, one question: which of them may hold this key? Builds a filter for each of a thousand
-// files, and queries all of them at once.
+// Which of many sets may contain a key? Builds a filter for each of a thousand files, and queries
+// all filters at once.
 #include <tamis/bank/filter_bank.h>
 #include <tamis/tamis.h>
 
@@ -25,7 +25,8 @@ void Require(bool condition) {
 }  // namespace
 
 int main() {
-  // One member for each file. Among a thousand members, ten false ones are expected.
+  // One member for each file. For an unknown key, ten of a thousand members are expected to be
+  // false positives.
   tamis::FilterBank bank({.false_members = 10, .members = 1000});
   for (uint64_t file = 0; file < 1000; ++file) {
     bank.Add("part-" + std::to_string(file), KeysOf(file));
@@ -39,7 +40,7 @@ int main() {
               static_cast<unsigned long long>(bank.num_members()));
   Require(tamis::Bitmap(row).Test(bank.Find("part-123")->index) && maybe < 50);
 
-  // Finds the files that may have the most of many keys.
+  // Finds the files that may have most of many keys.
   const std::vector<uint64_t> keys = KeysOf(7);
   const std::vector<uint64_t> counts = bank.CountPerMember(keys);
   for (const tamis::MemberCount& best : tamis::BestMembers(counts, /*at_least=*/500, /*most=*/3)) {
@@ -48,8 +49,8 @@ int main() {
     Require(bank.NameOf(best.member) == "part-7");
   }
 
-  // One file goes, another comes. The file of the bank is replaced as a whole, and mapped without a
-  // copy.
+  // Replaces one member by another one. Save replaces the file of the bank as a whole, and Map maps
+  // it without a copy.
   bank.Remove("part-7");
   bank.Add("part-1000", KeysOf(1000));
   bank.Save("example.bank");

@@ -1,5 +1,6 @@
-// A filter bank that programs cannot map, as in an object store. A few reads of 16 KiB find the
-// files that may have a key. Here the store is a file, and a request is a read from it.
+// Queries a filter bank that programs cannot map, such as an object in an object store. A few reads
+// of 16 KiB find the files that may have a key. Here the store is a file, and a request is a read
+// from this file.
 #include <tamis/bank/bank_reader.h>
 #include <tamis/bank/filter_bank.h>
 #include <tamis/tamis.h>
@@ -49,7 +50,7 @@ class Store {
 }  // namespace
 
 int main() {
-  // Written once, with a member for each of 600 files.
+  // One program writes the bank, with a member for each of 600 files.
   tamis::FilterBank bank({.fpr = 0.001});
   for (uint64_t file = 0; file < 600; ++file) {
     bank.Add("part-" + std::to_string(file), KeysOf(file));
@@ -57,8 +58,8 @@ int main() {
   bank.Save("example_reader.bank");
   const uint64_t object_bytes = std::filesystem::file_size("example_reader.bank");
 
-  // Opened anywhere, by the size of the object and a function that fills ranges of it. A real
-  // client would read all ranges of a batch at the same time.
+  // Any machine can open the bank, with the size of the object and a function that reads ranges of
+  // the object. A real client would read all ranges of a batch at the same time.
   Store store("example_reader.bank");
   const tamis::BankReader reader(object_bytes, [&](std::span<const tamis::BankRead> reads) {
     for (const tamis::BankRead& read : reads) store.Get(read.offset, read.out);

@@ -17,7 +17,7 @@ int main() {
   }
   std::printf("%s\n", plan.advice.c_str());
 
-  // The advice in a form for programs.
+  // `choice` is the recommended filter, for programs.
   if (!plan.choice) return 1;
   return plan.choice->can.erase && plan.choice->fpr <= 0.001 ? 0 : 1;
 }

@@ -23,8 +23,8 @@ int main() {
   for (const uint64_t step : {1, 3, 7, 9}) threads.emplace_back(crawl, step);
   for (std::thread& thread : threads) thread.join();
 
-  // A few pages may be fetched twice, by threads that see them at the same time. One page in 10,000
-  // is taken for known.
+  // Two threads that see a page at the same time may both fetch it. One page in 10,000 is a false
+  // positive, and is not fetched.
   std::printf("50000 pages, met four times each, were fetched %s times\n",
               fetched > 49'900 && fetched < 55'000 ? "about as many" : "NOT AS MANY");
 

@@ -40,8 +40,8 @@ int main(int argc, char** argv) try {
   const uint64_t different = lines / 2;
   if (!LimitMemory()) return 1;
 
-  // The kind with the fewest bits: 28.8 a line at this rate, so 256 MiB are enough for 60 million
-  // lines.
+  // Bloom filters have the fewest bits: 28.8 per line at this rate, so 256 MiB are enough for 60
+  // million lines.
   tamis::BloomFilter seen({.capacity = different, .fpr = 1e-6});
   std::vector<std::string> batch(10'000);
   std::vector<uint64_t> fresh(tamis::BitmapWords(batch.size()));
@@ -55,7 +55,7 @@ int main(int argc, char** argv) try {
   std::printf("%llu of %llu lines written, by a filter of %.1f MiB; peak memory %.1f MiB\n",
               static_cast<unsigned long long>(written), static_cast<unsigned long long>(lines), mib,
               static_cast<double>(PeakMemory()) / 1024);
-  // No line is written twice. A few are lost to false positives.
+  // No line is written twice. A few lines are lost, because they are false positives.
   const uint64_t lost = different - written;
   return written <= different && lost <= 10 && PeakMemory() <= kMemory / 1024 ? 0 : 1;
 } catch (const std::exception& error) {  // std::bad_alloc or tamis::Error

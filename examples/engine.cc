@@ -22,7 +22,7 @@ int main() {
   engine.Insert(filter, keys);
   const size_t found = engine.Count(filter, keys);
 
-  // Prints the routes for a small and a large batch, and the next best ones.
+  // Prints the routes for a small and a large batch, and the next best routes.
   for (const uint64_t n : {uint64_t{1'000}, uint64_t{10'000'000}}) {
     const tamis::Engine::CallPlan plan = engine.PlanCall(filter, n);
     std::printf("%llu lookups: %s\n", static_cast<unsigned long long>(n), plan.reason.c_str());

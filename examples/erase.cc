@@ -16,8 +16,8 @@ int main() {
   tamis::CuckooFilter<16> filter({.capacity = sessions.size()});
   if (filter.Insert(sessions) != sessions.size()) return 1;
 
-  // Erase only keys that you have inserted. A filter cannot distinguish other keys from these, and
-  // erasing a key that was never inserted may erase one that was.
+  // Erase only keys that you have inserted. The filter mistakes some other keys for inserted keys,
+  // and erasing such a key erases an inserted key.
   if (filter.Erase(ended) != ended.size()) return 1;
   std::printf("running sessions found: %zu of %zu\n", filter.Count(running), running.size());
   std::printf("ended sessions found:   %zu of %zu\n", filter.Count(ended), ended.size());

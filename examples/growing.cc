@@ -26,7 +26,7 @@ int main() {
   std::printf("%zu layers, %llu bytes, false positives %.2f%%\n", seen.layers().size(),
               static_cast<unsigned long long>(seen.bytes()), 100 * rate);
 
-  // With all keys at hand, one smaller and faster filter can replace the layers.
+  // If you still have all keys, one smaller and faster filter can replace the layers.
   const tamis::SplitBlockBloomFilter one = seen.Compact(all);
   std::printf("1 filter, %llu bytes\n", static_cast<unsigned long long>(one.bytes()));
   return rate < 0.01 && one.bytes() < seen.bytes() && one.Count(all) == all.size() ? 0 : 1;

@@ -1,5 +1,5 @@
-// A filter that is rebuilt while others query it. They use the old filter until they are done with
-// it.
+// A filter that is rebuilt while other threads query it. Each thread uses the old filter until it
+// takes a new snapshot.
 #include <tamis/live/live.h>
 #include <tamis/tamis.h>
 

@@ -23,8 +23,8 @@ int main() {
   std::printf("about %.0f different keys, expected false positives %.2f%%\n",
               week.estimated_count(), 100 * week.expected_fpr());
 
-  // Filters that do not match are rejected. CanMerge returns the reason. Merge would throw the
-  // same.
+  // Filters that do not match cannot be merged. CanMerge returns the reason, and Merge would throw
+  // an error with this reason.
   const tamis::SplitBlockBloomFilter small({.capacity = 1'000, .fpr = 0.01});
   const tamis::MergeCheck check = tamis::CanMerge(week, small);
   std::printf("not these two: %s\n", check.reason.c_str());

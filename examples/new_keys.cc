@@ -1,4 +1,4 @@
-// Keeps the first of events that come more than once.
+// Keeps only the first of equal events.
 #include <tamis/tamis.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ int main() {
   // The keys are squares modulo a prime, and each comes again. A few may be false positives.
   if (n > 49'996 || n < 49'900 || filter.Count(keys) != keys.size()) return 1;
 
-  // No key is new now, for one key or for all.
+  // No key is new now, whether one key or all keys are queried.
   if (filter.InsertIfAbsent(keys[7])) return 1;
   return filter.InsertIfAbsent(keys, tamis::Bitmap(fresh)) == 0 ? 0 : 1;
 }

@@ -22,8 +22,8 @@ enum class Operation : uint8_t {
   kOneKey,                // a loop over the function that queries one key
   kEngineContains,        // kContains through an Engine, also on one thread
   kContainsBesideWriter,  // kContains on one thread while another thread changes the filter
-  kInsert,                // a batch of keys into a nearly full filter, which fills it
-  kBuild,                 // all keys into an empty filter
+  kInsert,                // inserts a batch of keys into a nearly full filter, so that it is full
+  kBuild,                 // inserts all keys into an empty filter
   kBuildOneKey,           // kBuild, one key per call
   kBuildIfAbsent,         // kBuild that also returns which keys were new
   kErase,                 // erases a batch of keys from a full filter
@@ -91,7 +91,7 @@ struct SizeClass {
   std::string name;  // "L1", "L2", "LLC" or "memory"; "1MiB"; "1000000_keys"
   // Bytes of a filter. If the number of keys is given, bytes of a filter with 12 bits per key.
   uint64_t bytes = 0;
-  uint64_t num_keys = 0;  // 0: as many as fit into the bytes
+  uint64_t num_keys = 0;  // 0: the number that fits into `bytes`
 };
 
 // The caches that the size classes are computed from.
@@ -101,8 +101,8 @@ struct Caches {
   uint64_t last_level = 0;  // equals l2 without a third level
 };
 
-// Limits of the size classes: they bound the time of builds and the memory. The suite uses a third
-// of the physical memory.
+// Upper limits for the size classes, so that builds do not take too long and memory is sufficient.
+// The suite uses a third of the physical memory.
 struct SizeLimits {
   uint64_t llc_bytes = ~uint64_t{0};
   uint64_t memory_bytes = ~uint64_t{0};

@@ -9,11 +9,11 @@
 
 namespace tamis::bench {
 
-// Returns a function that measures Operation::kContainsBesideWriter once, in nanoseconds for as
-// many keys as `asked` has. If the filter accepts keys again, half of its integers are in it when
-// the writer begins to insert the other half: a filter with all bits set gives the writer nothing
-// to do. Otherwise the filter is full, and the writer erases and inserts a batch of its keys. In
-// both cases the filter contains all its integers at the end.
+// Returns a function that measures Operation::kContainsBesideWriter once, and returns the
+// nanoseconds for the number of keys in `asked`. If keys can be inserted again, the filter contains
+// half of its integers when the writer begins to insert the other half. (In a full filter, the
+// writer would change no bit.) Otherwise the filter is full, and the writer erases and inserts a
+// batch of its keys. In both cases the filter contains all its integers at the end.
 std::function<double()> BesideWriter(Subject& subject, SuiteKeys& keys, const Keys& asked, Way way,
                                      Answers& answers);
 

@@ -73,7 +73,7 @@ class Contestant {
   virtual uint64_t bytes() const = 0;
   virtual uint64_t num_keys() const = 0;
   virtual std::optional<double> expected_fpr() const = 0;
-  // Puts all keys in, before the first repetition.
+  // Inserts all keys before the first repetition.
   virtual void Prepare() { Fill(); }
   // These put work on a stream. RequireAll checks the passes.
   virtual void Clear(cudaStream_t stream) = 0;

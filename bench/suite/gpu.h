@@ -18,8 +18,8 @@ struct DeviceOptions;
 namespace tamis::bench {
 
 // The functions of a device that the measurements need in addition to tamis::cuda. Tests implement
-// it without a GPU. All functions throw tamis::Error, and have finished their work when they
-// return. Functions that measure a time return seconds.
+// this class without a GPU. All functions throw tamis::Error, and have finished their work when
+// they return. Functions that measure a time return seconds.
 class GpuDevice {
  public:
   virtual ~GpuDevice() = default;

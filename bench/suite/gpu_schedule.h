@@ -61,8 +61,8 @@ constexpr bool FitsGpu(uint64_t bytes, uint64_t memory_bytes) { return bytes <= 
 SizeClass GpuSizeOf(uint64_t bytes);
 std::optional<uint64_t> GpuSizeBytes(std::string_view name);
 
-// Returns the cases of a kind at one size, in order. Returns none if the kind has no filters of
-// that size.
+// Returns the cases of a kind at one size, in order. If the kind has no filters of that size,
+// returns no cases.
 std::vector<Case> GpuCases(const GpuKind& kind, const SizeClass& size, const NameFilter& filter);
 std::vector<Case> GpuCases(const GpuPeerKind& kind, const SizeClass& size,
                            const NameFilter& filter);
@@ -70,10 +70,10 @@ std::vector<Case> GpuCases(const GpuPeerKind& kind, const SizeClass& size,
 // Returns the names of all cases.
 std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule);
 
-// How a row uses a batch to change a filter of `filter_keys` keys: in several passes with the same
-// number of keys. The passes use different parts of the batch, or the same part if the keys must be
-// keys of the filter. A single pass of a small filter would take microseconds, mostly for launches.
-// `keys` <= batch_keys. If the filter has more keys than the batch, there is one pass.
+// How a row uses a batch to change a filter of `filter_keys` keys: in several passes with `keys` <=
+// batch_keys keys each, because a single pass over a small filter would take microseconds, mostly
+// for launches. The passes use different parts of the batch or, if the keys must be in the filter,
+// the same part. If the filter has more keys than the batch, there is one pass.
 struct GpuPasses {
   uint64_t count;
   uint64_t keys;  // in each pass

@@ -44,8 +44,9 @@ struct AskedKeys {
 // type (a quarter of the keys at most), so that one filter can be queried with every key type.
 class SuiteKeys {
  public:
-  // For filters of `filter_bytes` bytes and at least `fewest_keys` keys, with strings of these key
-  // types. Queries visit each cache line of the filter about once, within bounds.
+  // Makes keys for filters of `filter_bytes` bytes and at least `fewest_keys` keys, with strings of
+  // these key types. The number of queries is such that they read each cache line of the filter
+  // about once, within limits.
   SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
             std::span<const KeyType> string_forms = kViewForms);
 
@@ -65,7 +66,8 @@ class SuiteKeys {
   // strings of a key type.
   Keys Last(uint64_t num_integers, KeyType form);
 
-  // Returns queries of which `hit_percent` are in the filter. The first call makes them.
+  // Returns queries of which `hit_percent` percent are in the filter. The first call makes these
+  // queries.
   AskedKeys Queries(KeyType form, int hit_percent);
   size_t num_queries(KeyType form) const noexcept {
     return form == KeyType::kU64 ? num_queries_ : num_string_queries_;

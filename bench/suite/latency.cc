@@ -144,8 +144,8 @@ std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t cal
   return times;
 }
 
-// Measures all cases, one repetition after the other. So the calls beside another thread and the
-// same calls alone run while the machine is in the same state.
+// Measures all cases, one repetition after the other. So the same calls, alone and beside another
+// thread, are measured while the machine is in the same state.
 class Latencies {
  public:
   Latencies(const LatencySchedule& schedule, const Backend& backend, unsigned processors,
@@ -258,8 +258,8 @@ std::string LatencyName(const LatencyCase& c, const Backend& backend, unsigned t
 double LatencySchedule::Seconds() const {
   if (cases.empty()) return 0;
   const double windows = static_cast<double>(cases.size() * repetitions) * window_seconds;
-  // The last term is for building the filters. `large` is for the first and the last of the largest
-  // calls in each repetition.
+  // The last term is the time for building the filters. `large` is the time for the first and the
+  // last of the largest calls in each repetition.
   const double large = 20e-9 * static_cast<double>(large_keys * repetitions * std::size(kBesides));
   return windows + large + 5;
 }

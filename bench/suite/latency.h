@@ -21,7 +21,7 @@ namespace tamis::bench {
 enum class Beside : uint8_t {
   kNothing,
   kContains,      // on the same engine, in the largest filter measured
-  kInsert,        // on the same engine, into a filter of that size that no thread queries
+  kInsert,        // on the same engine, into a filter of the same size that no thread queries
   kContainsApart  // kContains on a separate engine, with one thread fewer
 };
 
@@ -50,8 +50,8 @@ struct LatencySchedule {
   double window_seconds = 0;  // of one case in one repetition
   uint64_t large_keys = 0;    // of one of the largest calls
 
-  // Returns an estimate of the seconds for all cases on a machine that is not slow. It includes the
-  // end of the largest calls.
+  // Returns an estimate of the seconds for all cases on a machine that is not slow. Includes
+  // waiting for the largest calls to end.
   double Seconds() const;
 };
 

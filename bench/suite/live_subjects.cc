@@ -13,7 +13,8 @@
 namespace tamis::bench {
 namespace {
 
-// A thread that waits for work. Starting a thread takes as long as inserting ten thousand keys.
+// A thread that waits for work, because starting a thread takes as long as inserting ten thousand
+// keys.
 class Colleague {
  public:
   Colleague() : thread_([this] { Loop(); }) {}

@@ -17,7 +17,7 @@ struct CommandLine {
   bool list = false;             // print the names of the cases and measure nothing
   std::string calibration;       // a file for tamis::Calibration::Load; empty: none
   std::string out;               // a file for tamis-report; empty: none
-  std::string notes;             // about the machine, for readers of the results
+  std::string notes;             // a remark about the machine, for readers of the results
   std::optional<int> processor;  // the processor to use while one thread is measured
   std::string benchmark_out;     // a file in a format of Google Benchmark; empty: none
   std::string benchmark_out_format = "json";

@@ -1,5 +1,5 @@
-// Boost.Bloom chooses its vector instructions at compile time. Only this file is compiled with
-// -march=native, so that the peer is at its fastest.
+// Boost.Bloom chooses its vector instructions at compile time. So this file is compiled with
+// -march=native, unlike all others, and the peer is as fast as possible.
 #include <boost/bloom.hpp>
 #include <boost/version.hpp>
 #include <memory_resource>

@@ -33,14 +33,15 @@ class BinaryFuse8 final : public Subject {
 
   void Open(std::pmr::memory_resource& memory, uint64_t bytes) override {
     memory_ = &memory;
-    // The library computes the size from the number of keys, not the reverse.
+    // The library computes the size from the number of keys, so this searches the number for the
+    // size.
     for (uint64_t keys = std::min(bytes, kMostKeys); keys > 1; keys -= keys / 100 + 1) {
       if (!binary_fuse8_allocate(static_cast<uint32_t>(keys), &filter_)) throw std::bad_alloc();
       std::free(filter_.Fingerprints);
       filter_.Fingerprints = nullptr;
       if (filter_.ArrayLength <= bytes) break;
     }
-    // Uses the memory that all contenders share, not its own.
+    // Uses the memory that all contenders share, instead of memory of the library.
     filter_.Fingerprints = static_cast<uint8_t*>(memory.allocate(filter_.ArrayLength));
     Clear();
   }

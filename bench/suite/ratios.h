@@ -8,8 +8,8 @@
 
 namespace tamis::bench {
 
-// How many times as long `row` takes as `to`: the median over the repetitions of the ratio within
-// each repetition, and the smallest and largest of these ratios.
+// How many times as long `row` takes as `to`: the median, smallest and largest of the ratios within
+// each repetition.
 struct Ratio {
   const Row* row = nullptr;
   const Row* to = nullptr;

@@ -72,7 +72,7 @@ struct Latency {
   std::vector<double> p99_over_alone = {};  // within each repetition
 };
 
-// A backend that differs from `portable`. It has no rows.
+// A backend whose results differ from those of `portable`. It has no rows.
 struct Refusal {
   std::string backend;
   std::string kind;
@@ -100,11 +100,11 @@ struct Results {
   std::vector<Refusal> refusals;
 };
 
-// The version of the file's format. It changes when readers must be changed.
+// The version of the file's format. It changes if programs that read the file must be changed.
 inline constexpr int kSchemaVersion = 2;
 
-// Throws std::runtime_error if the file cannot be written. Leaves no new file behind: a run that
-// fails or is stopped would appear to have results. Does nothing if `path` is empty.
+// Throws std::runtime_error if the file cannot be written. Leaves no new file behind, because after
+// a failed or stopped run such a file would look like a result. If `path` is empty, does nothing.
 void RequireWritable(const std::string& path);
 
 // Writes `results` in the format of report/tamis_report/schema.json. Throws std::runtime_error if

@@ -13,9 +13,10 @@
 
 namespace tamis::bench {
 
-// Google Benchmark can repeat its benchmarks or shuffle all of them. Here repetitions take turns in
-// one piece of memory, so the suite chooses the order: it lets the library run one benchmark once.
-// The library chooses the number of iterations the first time and keeps it.
+// Google Benchmark can only repeat its benchmarks, or shuffle all of them. Here repetitions use one
+// piece of memory in turns, so the suite chooses the order: it lets Google Benchmark run one
+// benchmark at a time. The first time, Google Benchmark chooses the number of iterations, which it
+// then keeps.
 class Sampler final : private benchmark::BenchmarkReporter {
  public:
   // `min_seconds` is the time of one sample. 0: the flag of Google Benchmark decides. `reporters`
@@ -24,9 +25,9 @@ class Sampler final : private benchmark::BenchmarkReporter {
       : min_seconds_(min_seconds), reporters_(std::move(reporters)) {}
   ~Sampler() override;
 
-  // Calls `iterate`, which returns the nanoseconds to count, until there are enough of them.
-  // Returns nanoseconds per key; an iteration has `keys` keys. Passes `counters` to the reporters,
-  // and, if `limit_ns` is not 0, the share of a limit of `limit_ns` nanoseconds per key.
+  // Calls `iterate` until the sample is long enough. `iterate` returns the nanoseconds that count,
+  // and has `keys` keys. Returns nanoseconds per key. Passes `counters` to the reporters. If
+  // `limit_ns` is not 0, also passes the share of a limit of `limit_ns` nanoseconds per key.
   double Sample(const std::string& name, uint64_t keys,
                 const std::map<std::string, double>& counters, double limit_ns,
                 const std::function<double()>& iterate);

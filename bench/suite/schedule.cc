@@ -33,8 +33,8 @@ class CaseList {
 
 using enum Operation;
 
-// Adds cases that vary one axis at a time. `deep`: all operations on all backends. A quick run has
-// only queries there.
+// Adds cases that vary one axis at a time. If `deep` is true, adds all operations on all backends;
+// a quick run adds only queries.
 void AddStar(const ScheduleInput& input, bool deep, CaseList& list) {
   const Case base{.backend = input.backends[0]};
   for (const Operation operation : {kContains, kSelect, kOneKey, kInsert, kErase}) {
@@ -74,8 +74,8 @@ void AddProduct(const ScheduleInput& input, CaseList& list) {
   }
 }
 
-// Adds strings by length, and small batches. The filter is in a cache, so that their own cost
-// shows.
+// Adds strings of several lengths, and small batches. The filter is in a cache, so that the cost of
+// strings and calls is visible.
 void AddStringsAndCalls(const Backend* backend, bool deep, CaseList& list) {
   for (const KeyType form : kColumnForms) {
     list.Add({.backend = backend, .form = form});
@@ -223,8 +223,9 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     if (in_l2 && !fixed && (first || full) && !peer)
       AddStringsAndCalls(input.backends[0], !quick, list);
     huge.others = list.Take();
-    // A small filter is built before a second thread has started. Beyond the caches all backends
-    // wait for memory, and builds take most of the time.
+    // Omits builds that show little: a small filter is built before a second thread has started,
+    // and beyond the caches all backends wait for memory, while builds take most of the time of a
+    // run.
     huge.builds = fixed ? Builds(input, *subject, false, false, false)
                         : Builds(input, *subject, full || (first && !in_memory && !quick),
                                  !small && (first || full || (!quick && !in_memory)),

@@ -28,8 +28,8 @@ constexpr bool ComparesSpeeds(Mode mode) {
   return mode == Mode::kPeers || mode == Mode::kKinds || mode == Mode::kLive;
 }
 
-// A regular expression for names of cases. It keeps the names that match. If it begins with "-", it
-// drops the names that match the rest. An empty expression keeps all names.
+// A regular expression that selects the names that match. If it begins with "-", it selects the
+// names that do not match the rest of the expression. An empty expression selects all names.
 class NameFilter {
  public:
   // Throws std::invalid_argument if `filter` is not a valid regular expression.
@@ -65,9 +65,9 @@ std::vector<unsigned> ThreadCounts(unsigned processors);
 // around one point: one thread, half of the queries hits, integers, huge pages, the default
 // backend. A full run measures combinations. At fixed sizes all three measure only the first kind,
 // at few points. Runs that compare speeds measure bulk queries and builds of integers, also on two
-// threads, and calls of one key. Leaves out contenders without a case, and in mode kLive kinds
-// without a concurrent counterpart. Throws std::invalid_argument if the filter is not a valid
-// regular expression.
+// threads, and calls of one key. Leaves out contenders without a case. In mode kLive, also leaves
+// out kinds without a concurrent counterpart. Throws std::invalid_argument if the filter is not a
+// valid regular expression.
 std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subjects,
                                      const ScheduleInput& input);
 

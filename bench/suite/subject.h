@@ -23,7 +23,7 @@
 
 namespace tamis::bench {
 
-// The memory for answers. Each function writes its own form.
+// The memory for answers. Each function writes the array of its kind of answer.
 struct Answers {
   explicit Answers(size_t queries)
       : bits(BitmapWords(queries)), bytes(queries), rows(queries), size(queries) {}
@@ -56,8 +56,8 @@ class Subject {
   bool is_peer() const { return library() != "tamis"; }
 
   virtual bool Can(Operation operation, KeyType form) const = 0;
-  // Returns whether keys of the filter may be inserted again without changing it. If not, keys are
-  // erased before they are inserted again. A subject that supports neither has no
+  // Returns whether inserting keys of the filter again does not change the filter. If false, keys
+  // are erased before they are inserted again. A subject that supports neither has no
   // Operation::kInsert.
   virtual bool reinserts() const = 0;
 
@@ -65,12 +65,12 @@ class Subject {
   // has Build instead of Insert and Erase.
   virtual bool is_static() const { return false; }
 
-  // Returns whether the subject can hold the number of keys of that size, or can have at least half
-  // of its bytes.
+  // Returns whether a filter of that size is possible: with its number of keys or, if no number is
+  // given, with at least half of its bytes.
   virtual bool Fits(const SizeClass& /*size*/) const { return true; }
 
-  // Makes an empty filter of about `bytes` bytes in `memory`: the largest possible one, down to
-  // half. A static subject makes the filter in Build. Close gives the memory back.
+  // Makes an empty filter in `memory`: the largest possible filter of at most `bytes` bytes and at
+  // least half of them. A static subject makes the filter in Build. Close gives the memory back.
   virtual void Open(std::pmr::memory_resource& memory, uint64_t bytes) = 0;
   virtual void Close() = 0;
 
@@ -82,7 +82,8 @@ class Subject {
   virtual std::span<const std::byte> contents() const = 0;
 
   virtual void Clear() = 0;
-  // Throws std::runtime_error if some keys find no room (Insert) or are not in the filter (Erase).
+  // Throws std::runtime_error if there is no room for some keys (Insert), or if some keys are not
+  // in the filter (Erase).
   virtual void Insert(const Keys& keys, Way way) = 0;
   virtual void Erase(const Keys& keys, Way way) = 0;
   // Replaces the filter of a static subject by a filter of `keys`, which is read once. Throws
@@ -94,8 +95,8 @@ class Subject {
   virtual void Ask(Operation operation, const Keys& keys, Way way, Answers& answers) = 0;
   // Measures kContainsBesideWriter: queries the first argument on the calling thread while another
   // thread changes the filter. The other thread inserts `written` once. If keys cannot be inserted
-  // again, it erases and inserts `written` until all keys were queried. Returns nanoseconds for the
-  // number of queried keys.
+  // again, it erases and inserts `written` until all keys were queried. Returns the nanoseconds for
+  // a pass over the queried keys.
   virtual double AskBesideWriter(const Keys&, const Keys& /*written*/, Answers&) {
     throw std::logic_error(kind() + " is not asked while it is changed");
   }

@@ -497,7 +497,7 @@ void Suite::Sample(Turns& turns, const Contender& contender, const Case& c, uint
   const double clock = (clock_before + ChainedMultiplicationsPerNs()) / 2;
   pinning_.PinTo(1);
   row.ns_per_key.push_back(ns);
-  row.filter_bytes = subject.bytes();  // for a build, the row's first value was only planned
+  row.filter_bytes = subject.bytes();  // before a build, only a planned size was known
   if (limit_ns > 0) row.share_of_limit.push_back(limit_ns / ns);
   if (!IsAccelerator(c.backend)) row.clock.push_back(clock);
 }

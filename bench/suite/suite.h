@@ -26,10 +26,10 @@ struct SuiteOptions {
   Mode mode = Mode::kDefault;
   std::string filter;                 // for a NameFilter
   std::optional<size_t> repetitions;  // fixed, regardless of the time
-  double budget_seconds = 0;       // 0: none; otherwise repetitions are dropped to stay within it
-  double sample_seconds = 0;       // 0: Google Benchmark's flag decides
-  std::vector<std::string> sizes;  // names of size classes; empty: all
-  std::vector<uint64_t> keys;      // numbers of keys instead of size classes; may be empty
+  double budget_seconds = 0;          // 0: no limit; otherwise repetitions are dropped to keep it
+  double sample_seconds = 0;          // 0: Google Benchmark's flag decides
+  std::vector<std::string> sizes;     // names of size classes; empty: all
+  std::vector<uint64_t> keys;         // numbers of keys instead of size classes; may be empty
   std::optional<uint64_t> max_bytes;  // largest size of a filter
   // Receives the results so far, several times while a GPU is measured. May be empty.
   std::function<void(Results)> save = {};
@@ -57,15 +57,15 @@ class Suite {
   void Verify(bool any_on_host);
   // Measures one repetition of everything at one size.
   void Repeat(Turns& turns);
-  // Returns the size that has had the least time, among the sizes with time for another repetition.
-  // Returns nullptr if no size has time left.
+  // Returns the size that was measured for the least time, among the sizes for which there is time
+  // for another repetition. Returns nullptr if there is no such size.
   Turns* Next();
   void MeasureLimits(Turns& turns);
   void Turn(Turns& turns, const Contender& contender, bool first);
   void MeasureBuilds(Turns& turns, const Contender& contender);
   void MeasureCase(Turns& turns, const Contender& contender, const Case& c, bool first);
-  // Returns how the answers to a query are wrong compared with `portable`, or nothing if they are
-  // right.
+  // Compares the answers to a query with the answers of `portable`. Returns a description of the
+  // difference, or nothing if they are equal.
   std::optional<std::string> WrongAnswers(Turns& turns, const Contender& contender, const Case& c,
                                           const AskedKeys& asked) const;
   // Measures one repetition of a case and adds it to its row. An iteration has `batch` keys.
@@ -86,7 +86,8 @@ class Suite {
   std::vector<const Backend*> backends_;  // the default one first
   Results results_;
   std::deque<Turns> turns_;  // by size
-  // After turns_: if a run ends with an error, the subjects still use memory of turns_.
+  // Declared after turns_, so that it is destroyed first: after an error, subjects still use memory
+  // of turns_.
   Subjects subjects_;
   std::unique_ptr<GpuDevice> gpu_;  // nullptr without a GPU
   GpuSchedule gpu_schedule_;

@@ -131,7 +131,7 @@ class TamisSubject final : public Subject {
   void Clear() override {
     if constexpr (kIsStatic<F>) {
       filter_.reset();
-    } else if constexpr (kGrows<F>) {  // cleared layers would get other memory each time
+    } else if constexpr (kGrows<F>) {  // Clear would not keep the memory of the layers
       const ScalableOptions options = filter_->options();
       filter_.reset();
       filter_.emplace(options);

@@ -10,9 +10,9 @@
 namespace tamis::bench {
 namespace {
 
-// The physical pages of a filter differ from run to run and change its speed in the last-level
-// cache. So repetitions take turns in several places, and medians are over these places. A large
-// filter has so many pages that they average out.
+// The physical pages of a filter differ from run to run, and change its speed in the last-level
+// cache. So repetitions use several places in memory in turns, and medians are over these places.
+// For a large filter this is not necessary, because it has many pages.
 constexpr size_t kTurnPlaces = 4;
 constexpr uint64_t kMaxPlaceBytes = 64 * kMiB;
 

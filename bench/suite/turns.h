@@ -20,8 +20,8 @@ namespace tamis::bench {
 
 inline constexpr uint64_t kMaxLimitLines = uint64_t{1} << 23;
 
-// Returns the bytes of an arena. It has room for kinds that round up their size or have other data
-// beside the filter.
+// Returns the bytes of an arena, with extra room for kinds that round up their size or have other
+// data besides the filter.
 constexpr uint64_t ArenaBytes(uint64_t filter_bytes) {
   return filter_bytes + filter_bytes / 8 + (uint64_t{1} << 20);
 }

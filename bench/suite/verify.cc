@@ -20,7 +20,7 @@ constexpr KeyType kForms[] = {KeyType::kU64, KeyType::kString16, KeyType::kUrl};
 struct Trace {
   std::vector<std::pair<std::string, std::vector<std::byte>>> contents;
   std::vector<std::pair<std::string, std::vector<uint64_t>>> answers;
-  std::string error;  // not empty: the failure, without a comparison
+  std::string error;  // if not empty, building or querying failed, and nothing is compared
 };
 
 std::vector<uint64_t> Copy(const Subject& subject, Operation operation, const Answers& answers) {
@@ -123,7 +123,7 @@ double InsertIntegers(Subject& subject, SuiteKeys& keys, uint64_t n, Way way) {
     });
     return ns;
   }
-  // Measures everything except the time in which slices are made.
+  // Counts all time except the time for making slices of keys.
   double start = NowNs(time);
   subject.Build(
       [&](const auto& visit) {

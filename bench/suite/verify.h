@@ -1,4 +1,4 @@
-// Checks whether backends agree with `portable`: the time of wrong answers is worthless.
+// Checks whether backends agree with `portable`, because times of wrong answers are worthless.
 #ifndef TAMIS_BENCH_SUITE_VERIFY_H_
 #define TAMIS_BENCH_SUITE_VERIFY_H_
 
@@ -28,9 +28,10 @@ double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way);
 // subject again, from fewer integers and the strings.
 void InsertStrings(Subject& subject, SuiteKeys& keys, Way way);
 
-// Returns how a backend of a kind differs from `portable`: in the bits that it builds, inserts or
-// erases, in its answers, or in its answers for present keys. Returns nothing if it agrees. For
-// peers, checks only the last. The subject must not be open.
+// Compares a backend of a kind with `portable`: the bits after building, inserting and erasing, the
+// answers, and the answers for present keys. Returns a description of the first difference, or
+// nothing if all are equal. For peers, checks only the answers for present keys. The subject must
+// not be open.
 std::optional<std::string> Disagreement(Subject& subject, Way way, const Backend& portable);
 
 // Returns the index of the first key that is present but was not found.
