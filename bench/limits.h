@@ -49,8 +49,9 @@ double SequentialReadRate(std::span<const std::byte> memory, int passes);
 double HashNs(const Backend& backend, int passes);
 
 // Returns the number of dependent 64-bit multiplications that this thread makes in a nanosecond.
-// This is the clock of its processor, divided by the cycles of a multiplication, which depend on
-// the processor. Takes a few microseconds, and returns the fastest of a few passes.
+// The number is the clock rate of the processor divided by the cycles of a multiplication, which
+// differ between kinds of processors. Takes a few microseconds, and returns the fastest of a few
+// passes.
 double ChainedMultiplicationsPerNs();
 
 }  // namespace tamis::bench

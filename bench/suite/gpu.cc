@@ -75,7 +75,7 @@ class Contestant {
   virtual std::optional<double> expected_fpr() const = 0;
   // Inserts all keys before the first repetition.
   virtual void Prepare() { Fill(); }
-  // These put work on a stream. RequireAll checks the passes.
+  // The next functions put work on a stream. RequireAll checks the passes.
   virtual void Clear(cudaStream_t stream) = 0;
   virtual void Insert(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;
   virtual void Erase(uint64_t first, uint64_t n, uint64_t pass, cudaStream_t stream) = 0;

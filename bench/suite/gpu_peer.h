@@ -26,7 +26,7 @@ class GpuPeer {
   // Sets out[i] to 0 or 1.
   virtual void Contains(const uint64_t* keys, uint64_t n, uint8_t* out,
                         cudaStream_t stream) const = 0;
-  // Only for kinds that can be full.
+  // Called only for kinds that can be full.
   virtual void Erase(const uint64_t* keys, uint64_t n, cudaStream_t stream) = 0;
 };
 

@@ -3,8 +3,8 @@ import math
 
 # The relative error that rounding may cause in a computed number.
 ROUNDING = 1e-6
-# A kind may need several times the bytes of its size class, or fewer. A counting filter has four
-# bits where another has one, and Parquet's sizes are powers of two.
+# A kind may need several times the bytes of its size class, or fewer bytes. A counting filter has
+# four bits where other filters have one, and Parquet's sizes are powers of two.
 SIZE_FACTOR = 8
 
 
@@ -46,7 +46,7 @@ def _row_problems(row, class_bytes, limit):
 
 
 def _latency_problems(latency, class_bytes, alone):
-    """`alone` has the same calls beside nothing. It may be None."""
+    """`alone` is the latency of the same calls without another thread, or None."""
     percentiles = [latency[f"{name}_ns"]["samples"] for name in ("p50", "p99", "p999", "max")]
     if len({len(samples) for samples in percentiles}) != 1:
         yield "its percentiles have different numbers of samples"

@@ -27,7 +27,7 @@ class Ratio:
 
     @property
     def range(self):
-        """The smallest and the largest ratio of the quartiles of both."""
+        """The smallest and the largest ratio of a quartile of `over` to a quartile of `under`."""
         return self.over["q1"] / self.under["q3"], self.over["q3"] / self.under["q1"]
 
     def verdict(self, tolerance=0.02):
@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def classes(self):
-        """The size class of each: (old, new)."""
+        """The size classes of both rows: (old, new)."""
         return self.old.key.size_class, self.new.key.size_class
 
     @property
@@ -79,8 +79,8 @@ class Comparison:
 
     @property
     def share(self):
-        """The ratio of the shares of the limit. If it is about 1, the machine makes the difference.
-        It is None unless both have a limit."""
+        """The ratio of the shares of the limit. If the ratio is about 1, the machine makes the
+        difference. None unless both rows have a limit."""
         old, new = self.old.data["share_of_limit"], self.new.data["share_of_limit"]
         return Ratio(new, old) if old and new else None
 

@@ -33,7 +33,7 @@ class Key:
     call_keys: int | None = None
 
     def label(self):
-        """Returns the parts that differ from the usual ones, for readers."""
+        """Returns a text with the parts that differ from the usual point."""
         parts = [self.kind, self.operation, self.backend]
         if self.threads != 1:
             parts.append(f"{self.threads} threads")

@@ -233,7 +233,7 @@ def lookup_times(results):
 
 
 def _ratio_axis(axis):
-    """Puts ticks at round ratios, as far as there is room."""
+    """Puts ticks at those round ratios for which there is room."""
     low, high = axis.get_xlim()
     shown = [ratio for ratio in RATIOS if low <= ratio <= high]
     if len(shown) > 7:

@@ -108,7 +108,8 @@ class KuduBlockBloomFilter final : public FormatFilter {
   // Returns whether the key was certainly absent.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
-  // One key by its hash. Impala, which has its own FastHash, uses such filters this way.
+  // One key, by its hash. Impala computes hashes with its own FastHash, and uses filters through
+  // such functions.
   bool ContainsHash(uint32_t hash) const noexcept;
   bool InsertHash(uint32_t hash) noexcept;
 
