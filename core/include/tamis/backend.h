@@ -14,13 +14,14 @@ struct Kernels;
 class Accelerator;
 }  // namespace detail
 
-// A name and a table of kernels, cheap to copy.
+// The name and the table of kernels of a backend. Cheap to copy.
 struct Backend {
   std::string_view name;           // "AVX2", "NEON", "portable" ...
   std::string_view description;    // one line for people
   const detail::Kernels* kernels;  // never null, of static lifetime
-  // Not nullptr if this is a GPU. An Engine passes lookups to it. All other work is done by
-  // `kernels`, which are the kernels of the host's best backend.
+  // Makes the accelerator of a GPU, to which an Engine passes lookups. nullptr for all other
+  // backends. The `kernels` of a GPU are the kernels of the host's best backend, and do all other
+  // work.
   std::shared_ptr<detail::Accelerator> (*make_accelerator)() = nullptr;
 };
 

@@ -20,9 +20,9 @@ struct MissingBackend {
 // "portable" last. Thread-safe.
 //
 // If support for GPUs is compiled in, the first call of either function starts the GPU's driver.
-// Child processes that are forked later cannot use the driver. Two other calls start it: making an
-// Engine that may use a GPU, and FindBackend with a name that is not a backend of the host. Filters
-// do not start it.
+// Child processes that are forked later cannot use the driver. Two other calls also start the
+// driver: making an Engine that may use a GPU, and FindBackend with a name that is not a backend of
+// the host. Making a filter starts the driver only if TAMIS_BACKEND is such a name.
 std::span<const Backend> Backends();
 std::span<const MissingBackend> MissingBackends();
 

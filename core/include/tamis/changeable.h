@@ -28,7 +28,8 @@ struct ChangeTraits {
   bool whole_calls = false;
 };
 
-// Where a change of many keys writes what happened to each key. nullptr: not needed.
+// The memory to which a change of many keys writes the result for each key. An output that is
+// nullptr is not written.
 struct ChangeOutputs {
   // Indices of the keys that were not inserted or erased, nulls included, ascending.
   uint64_t* rejected_indices = nullptr;
@@ -38,8 +39,9 @@ struct ChangeOutputs {
   uint64_t* rejected = nullptr;
 };
 
-// Takes keys. Each class makes the functions that it supports public, so that calls of others do
-// not compile. The functions of changes.h take any Changeable and check at run time.
+// Takes keys. Each derived class makes public only the functions that it supports, so calls of the
+// other functions do not compile. The functions of changes.h accept any Changeable, and check at
+// run time whether it supports the change.
 //
 // Adds no data members to the classes that derive from it.
 class Changeable {
@@ -66,16 +68,16 @@ class Changeable {
   size_t Insert(Keys keys, std::span<uint64_t> rejected);
 
   // Inserts the keys that are absent, one after another, and returns their number. Bit i of `fresh`
-  // becomes 1 if key i was inserted, and 0 otherwise. A key is present if Contains returns true
-  // when its turn comes: a key that was inserted before, also earlier in `keys`, or a false
-  // positive. A key that is present changes nothing, even in a filter that could hold another copy
-  // of it. Nulls and keys that do not fit are not inserted. `fresh` needs BitmapWords(n) words or
-  // more, of which exactly BitmapWords(n) are written. Throws Error(kReadOnly), and the errors that
-  // the class documents.
+  // becomes 1 if key i was inserted, and 0 otherwise. Whether a key is present is decided just
+  // before its insertion: a key is present if Contains then returns true, because the key was
+  // inserted before (also earlier in `keys`) or is a false positive. A present key changes nothing,
+  // even in a filter that could store another copy of it. Nulls and keys that do not fit are not
+  // inserted. `fresh` needs BitmapWords(n) words or more, of which exactly BitmapWords(n) are
+  // written. Throws Error(kReadOnly), and the errors that the class documents.
   size_t InsertIfAbsent(Keys keys, Bitmap fresh);
-  // Also sets bit i of `rejected` if key i is absent and could not be inserted. A key that comes
-  // twice can be rejected twice. Keys without a bit in either bitmap are present, or null. Both
-  // bitmaps need BitmapWords(n) words or more.
+  // Also sets bit i of `rejected` if key i is absent and could not be inserted. If such a key
+  // occurs twice in `keys`, it can be rejected twice. A key whose bit is 0 in both bitmaps is
+  // present or null. Both bitmaps need BitmapWords(n) words or more.
   size_t InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected);
 
   // Erases one copy of each key, in the order of the keys. Returns the number of keys that were

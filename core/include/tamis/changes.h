@@ -1,4 +1,4 @@
-// Changes of any Changeable, which are checked at run time.
+// Functions that change any Changeable, and check at run time whether it supports the change.
 #ifndef TAMIS_CHANGES_H_
 #define TAMIS_CHANGES_H_
 
@@ -11,8 +11,8 @@
 
 namespace tamis {
 
-// Call the functions of these names of any Changeable. Throw Error(kUnsupported), with nothing
-// changed, if its change_traits() do not support the change.
+// Call the member function with the same name. Throw Error(kUnsupported), with nothing changed, if
+// change_traits() of the object do not include the change.
 size_t Insert(Changeable& to, Keys keys);
 size_t Insert(Changeable& to, Keys keys, std::span<uint64_t> rejected);
 size_t InsertIfAbsent(Changeable& to, Keys keys, Bitmap fresh);

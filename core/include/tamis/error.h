@@ -14,7 +14,7 @@ namespace tamis {
 
 enum class ErrorCode {
   kInvalidArgument,  // an argument or option is out of range, or does not fit the object
-  kOutOfMemory,      // more memory is needed for a filter than there is
+  kOutOfMemory,      // a filter would need more memory than is available
   kIncompatible,     // two filters cannot be combined
   kReadOnly,         // a change of an object that cannot be changed
   kUnknownBackend,   // the name of a backend is unknown, or unusable on this machine
@@ -43,7 +43,8 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-// A file failed a check. check() and offset() name the check and its place in the file.
+// Reports that a file failed a check. check() and offset() name the check and its place in the
+// file.
 class FormatError : public Error {
  public:
   FormatError(ErrorCode code, std::string check, uint64_t offset, const std::string& message)

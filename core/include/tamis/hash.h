@@ -57,7 +57,8 @@ inline constexpr uint64_t kXxh64Prime5 = 0x27D4EB2F165667C5;
 inline constexpr uint64_t kKeyBytes = 8;
 inline constexpr uint64_t kKeyBytesOf4 = 4;
 
-// Returns the value that a key with swapped halves is xored with. It depends only on the seed.
+// Returns the value that Xxh3 xors with the key, after swapping the halves of the key. The value
+// depends only on the seed.
 TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
   const uint64_t low = seed & 0xFFFFFFFF;
   const uint64_t swapped =
@@ -65,45 +66,46 @@ TAMIS_HD constexpr uint64_t Xxh3Flip(uint64_t seed) {
   return kXxh3Secret - (seed ^ (swapped << 32));
 }
 
-// The multiplications of Xxh3 and Xxh3Of4.
+// Does the multiplications of Xxh3 and Xxh3Of4.
 TAMIS_HD constexpr uint64_t Xxh3Middle(uint64_t h, uint64_t bytes = kKeyBytes) {
   h *= kXxh3Mix;
   return (h ^ ((h >> 35) + bytes)) * kXxh3Mix;
 }
 
-// xxhash_spec.md, "XXH3 Algorithm Description (for small inputs)", inputs of 4 to 8 bytes.
+// Returns the XXH3 hash of 8 bytes: xxhash_spec.md, "XXH3 Algorithm Description (for small
+// inputs)", inputs of 4 to 8 bytes. `flip` is Xxh3Flip(seed).
 TAMIS_HD constexpr uint64_t Xxh3(uint64_t key, uint64_t flip) {
   const uint64_t x = RotateLeft(key, 32) ^ flip;
   const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24));
   return h ^ (h >> 28);
 }
 
-// The hash of 4 bytes, which are repeated as both halves of the key.
+// Returns the XXH3 hash of 4 bytes. Both halves of the 8-byte input are `key`.
 TAMIS_HD constexpr uint64_t Xxh3Of4(uint32_t key, uint64_t flip) {
   const uint64_t x = (uint64_t{key} << 32 | key) ^ flip;
   const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24), kKeyBytesOf4);
   return h ^ (h >> 28);
 }
 
-// Returns the start value of the state of XXH64. It depends on the seed and the length.
+// Returns the start value of the state of XXH64, which depends on the seed and the length.
 TAMIS_HD constexpr uint64_t Xxh64Start(uint64_t seed, uint64_t bytes = kKeyBytes) {
   return seed + kXxh64Prime5 + bytes;
 }
 
-// xxhash_spec.md, "XXH64 Algorithm Description", step 6.
+// Does step 6 of xxhash_spec.md, "XXH64 Algorithm Description".
 TAMIS_HD constexpr uint64_t Xxh64Avalanche(uint64_t h) {
   h = (h ^ (h >> 33)) * kXxh64Prime2;
   h = (h ^ (h >> 29)) * kXxh64Prime3;
   return h ^ (h >> 32);
 }
 
-// Steps 5 and 6 for one lane of 8 bytes.
+// Returns the XXH64 hash of 8 bytes: steps 5 and 6 for one lane. `start` is Xxh64Start(seed).
 TAMIS_HD constexpr uint64_t Xxh64(uint64_t key, uint64_t start) {
   const uint64_t h = start ^ (RotateLeft(key * kXxh64Prime2, 31) * kXxh64Prime1);
   return Xxh64Avalanche(RotateLeft(h, 27) * kXxh64Prime1 + kXxh64Prime4);
 }
 
-// The hash of 4 bytes. `start` is Xxh64Start(seed, kKeyBytesOf4).
+// Returns the XXH64 hash of 4 bytes. `start` is Xxh64Start(seed, kKeyBytesOf4).
 TAMIS_HD constexpr uint64_t Xxh64Of4(uint32_t key, uint64_t start) {
   const uint64_t h = start ^ (key * kXxh64Prime1);
   return Xxh64Avalanche(RotateLeft(h, 23) * kXxh64Prime2 + kXxh64Prime3);
@@ -130,8 +132,9 @@ TAMIS_HD constexpr uint64_t HashU64(uint64_t key, HashSpec spec = {}) {
 uint64_t HashBytes(std::string_view bytes, const HashSpec& spec = {}) noexcept;
 
 // Returns a keyed hash with a secret from the operating system's entropy source. Without the
-// secret, keys that collide can be found only by queries. README.md has the cost. Throws
-// Error(kInvalidArgument) if `kind` is not keyed, and std::exception if the entropy source fails.
+// secret, keys that collide can be found only by querying a filter. docs/filters.md describes the
+// cost of keyed hashes. Throws Error(kInvalidArgument) if `kind` is not keyed, and std::exception
+// if the entropy source fails.
 HashSpec RandomKeyedHash(HashKind kind = HashKind::kSipHash13);
 
 }  // namespace tamis

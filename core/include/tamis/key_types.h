@@ -36,9 +36,10 @@ class KeyTypes {
 
   constexpr uint16_t bits() const noexcept { return bits_; }
   constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
-  // Returns whether a key of this type may be among keys of these types: if the set is empty or
-  // contains the type, or if either is unknown. (A string of eight bytes and the integer with these
-  // bytes still have the same hash.)
+  // Returns whether a key of this type may be in a filter with keys of the types in this set. This
+  // is so if the set is empty, if the set contains `type` or kUnknown, or if `type` is kUnknown.
+  // (Even if the result is false, a string of eight bytes and the integer with these bytes have the
+  // same hash.)
   constexpr bool Admit(KeyType type) const noexcept {
     return bits_ == 0 || type == KeyType::kUnknown || Has(KeyType::kUnknown) || Has(type);
   }
@@ -54,8 +55,8 @@ class KeyTypes {
     return static_cast<uint16_t>(1 << static_cast<int>(type));
   }
 
-  // A type that the contents of a filter never have, so compilers see that a write to the contents
-  // does not change this field.
+  // No filter's contents have the type uint16_t, so compilers see that a write to the contents does
+  // not change this field.
   uint16_t bits_ = 0;
 };
 

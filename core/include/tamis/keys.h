@@ -166,9 +166,9 @@ class Keys {
   ChunkRange Chunks(size_t count) const noexcept;
 
   // Returns the same keys with a validity bitmap of Apache Arrow: bit `first_bit` + i, least
-  // significant bit first, is 1 if key i is valid and 0 if it is null. `bitmap` has
-  // (first_bit + size() + 7) / 8 bytes in host memory, at any address. `first_bit` counts bits. For
-  // an Arrow array whose values are passed from its offset on, it is that offset. If `bitmap` is
+  // significant bit first, is 1 if key i is valid and 0 if it is null. `bitmap` has (first_bit +
+  // size() + 7) / 8 bytes in host memory, at any address. If the values of an Arrow array are
+  // passed from the offset of the array on, pass that offset as `first_bit`. If `bitmap` is
   // nullptr, all keys are valid.
   Keys WithValidity(const uint8_t* bitmap, uint64_t first_bit = 0) const noexcept {
     Keys keys = *this;
@@ -215,7 +215,7 @@ class Keys {
   size_t size_ = 0;
   uint32_t width_ = 0;  // fixed columns only
   KeyLayout layout_ = KeyLayout::kU64;
-  bool has_key_type_ = false;  // false: layout_ decides
+  bool has_key_type_ = false;  // false: layout_ determines the type
   KeyType key_type_ = KeyType::kUnknown;
 };
 

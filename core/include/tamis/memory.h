@@ -13,8 +13,8 @@ struct MemoryOptions {
   // miss per probe, and make random access to a 4 GiB filter 2.5 times as fast.
   bool huge_pages = true;
 
-  // Where to allocate, aligned to 64 bytes. The resource must outlive the filter. nullptr: the
-  // operating system from 4 MiB up, operator new below.
+  // The source of memory, from which filters allocate with an alignment of 64 bytes. It must
+  // outlive the filter. nullptr: the operating system for 4 MiB or more, operator new for less.
   std::pmr::memory_resource* resource = nullptr;
 };
 

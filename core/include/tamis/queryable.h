@@ -47,14 +47,14 @@ struct QueryTraits {
 // Answers "maybe" or "no" for keys. The answer is "maybe" for every key that was inserted, and for
 // a small share of all other keys, the false-positive rate. See traits() for thread safety.
 //
-// Adds no data members to the classes that derive from it. Classes in memory hide the functions for
-// one key by inlined ones.
+// Adds no data members to the classes that derive from it. Filters in memory hide the functions for
+// one key with inlined functions.
 class Queryable {
  public:
   virtual ~Queryable();
 
-  // Query one key, at the cost of a call for many. `hash` is a hash with the seed or secret of this
-  // object.
+  // Query one key. Each call has the overhead of a call for many keys. `hash` is a hash with the
+  // seed or secret of this object.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
   bool ContainsHash(uint64_t hash) const;
@@ -62,8 +62,8 @@ class Queryable {
   bool Contains(T) const = delete;
 
   // Query many keys, and return the number of keys that may be in. Throw Error(kInvalidArgument)
-  // before the first query if `out` is too small. Throw the errors of Query. An empty batch needs
-  // no query.
+  // before the first query if `out` is too small. Throw the errors of Query. If there are no keys,
+  // Query is not called.
   //
   // Sets bit i if key i may be in. `out` needs BitmapWords(n) words or more for n keys. Writes
   // exactly BitmapWords(n) words. Bits past the last key are 0.
@@ -76,12 +76,12 @@ class Queryable {
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
   size_t Count(Keys keys) const;
-  // Return the same outputs in memory of their own. Also throw std::bad_alloc.
+  // Return the same outputs in memory that they allocate. Also throw std::bad_alloc.
   Answers Contains(Keys keys) const;
   std::vector<uint64_t> Select(Keys keys) const;
 
   virtual QueryTraits traits() const noexcept;
-  // The types that keys in this object may have. Keys of other types are not in.
+  // The types that keys in this object may have. A key of another type is not in the object.
   virtual KeyTypes key_types() const = 0;
   // Bytes of memory of the filter itself.
   virtual uint64_t bytes() const = 0;

@@ -13,13 +13,13 @@ namespace tamis {
 
 enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 
-// Counts of a time unit as keys of KeyType::kTime. A point in time is a count since 1970-01-01
-// 00:00 UTC. The key is the count of nanoseconds, hashed as 64 bits, or as 128 bits before 1677 and
-// after 2262, where 64 bits are too few. So 5 seconds and 5000 milliseconds are the same key, and a
-// date is its midnight. An integer and the time with the same count are different keys, unless the
-// unit is kNanos or the count is 0.
+// Converts counts of a time unit to keys of KeyType::kTime. A point in time is a count since
+// 1970-01-01 00:00 UTC. The key is the count of nanoseconds, hashed as 64 bits. Before 1677 and
+// after 2262, this count needs more than 64 bits and is hashed as 128 bits. So 5 seconds and 5000
+// milliseconds are the same key, and so are a date and its midnight. If the unit is kNanos or the
+// count is 0, the integer with the same count is the same key, otherwise not.
 //
-// The counts must outlive the object. The object must outlive the calls that take its keys.
+// The counts must outlive the TimeKeys object, which must outlive the calls that take its keys.
 class TimeKeys {
  public:
   // Converts all counts, except those of kNanos, which are used in place. O(counts.size()) time,

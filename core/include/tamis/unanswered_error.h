@@ -11,14 +11,14 @@
 
 namespace tamis {
 
-// A server did not answer, so some keys of a call lack an answer, or were not changed. Queries
-// write all outputs before they throw this error, with "maybe" for these keys.
+// Reports that a server did not answer. Some keys of the call lack an answer, or were not inserted
+// or erased. Queries write all outputs before they throw this error, with "maybe" for these keys.
 class UnansweredError : public Error {
  public:
   UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
       : Error(code, message), keys_(std::move(keys)) {}
 
-  // The indices of these keys in the call, ascending.
+  // The indices in the call of the keys without an answer, ascending.
   const std::vector<uint64_t>& keys() const noexcept { return keys_; }
 
   // The result that the call would have returned.

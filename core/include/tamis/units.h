@@ -8,7 +8,7 @@
 
 namespace tamis {
 
-// Three digits and a unit: "1.25 ms", "52.3 s", and "2 min 05 s", "1 h 10 min".
+// Returns three digits and a unit: "1.25 ms", "52.3 s", and "2 min 05 s", "1 h 10 min".
 std::string DurationText(double seconds);
 // "512 bytes", "6.13 GiB". Four digits if a larger unit would give less than 1: "1000 KiB".
 std::string BytesText(double bytes);

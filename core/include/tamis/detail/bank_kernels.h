@@ -18,8 +18,8 @@ struct BankRows {
 
 struct BankKernels {
   // Sets bits[i * stride + 8 g + w] to word w of the members of group g that may have value i.
-  // Visits rows in the order of keys, then of groups. So rows for one key in many groups are
-  // prefetched as early as rows for many keys in one group.
+  // Visits all groups for one key, then all groups for the next key. Rows are prefetched equally
+  // early for one key in many groups and for many keys in one group.
   void (*look_up)(const BankRows* groups, size_t num_groups, const Batch& batch, uint64_t* bits,
                   size_t stride);
   // Adds to counts[64 w + b] the number of rows, out of n, that have bit b of word w. Row i is at

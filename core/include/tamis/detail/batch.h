@@ -11,9 +11,10 @@
 namespace tamis::detail {
 
 // The type of the values of a batch, which decides how they are hashed. All kernels take the first
-// three types. Only CommonKernels::hash takes the others, because every kernel would become larger.
-// SipHash takes longer than a probe of a filter in the caches, and values of 4 bytes have to be
-// widened first in any case. ForEachBatch hashes them in advance.
+// three types. Only CommonKernels::hash takes the others, and ForEachBatch calls it for such values
+// before it calls other kernels. Taking these types in every kernel would make all of them larger
+// and save little time: SipHash takes longer than a probe of a filter in the caches, and values of
+// 4 bytes have to be widened first in any case.
 enum class Source : uint8_t {
   kHashes,    // hashes
   kXxh3,      // integer keys, to be hashed with XXH3
@@ -27,10 +28,10 @@ enum class Source : uint8_t {
 // Returns whether all kernels take values of this type.
 constexpr bool IsCommon(Source source) noexcept { return source <= Source::kXxh64; }
 
-// Returns the hash of a key by a source that is not common, on the host. It is not inlined, because
-// it would be most of the code of a user's function that queries one key, whatever hash the filter
-// has. The terms are the terms of KeyHasher. TAMIS_CONST tells compilers that it reads no memory,
-// so fields of the filter need not be loaded again after it.
+// Returns the hash of a key for a source that is not common, on the host. The terms are those of
+// KeyHasher. The function is not inlined, because its code would be most of each user function that
+// queries one key, even for filters with common hashes. TAMIS_CONST declares that it reads no
+// memory, so compilers need not load the fields of the filter again after a call.
 TAMIS_CONST uint64_t UncommonHash(Source source, uint64_t seed_term, uint64_t second_term,
                                   uint64_t key) noexcept;
 
@@ -91,7 +92,7 @@ inline Batch KeyBatch(const HashSpec& spec, const uint64_t* keys, size_t n) {
   return {KeyHasher(spec), keys, n};
 }
 
-// Makes a batch of keys of 4 bytes, in the low halves of the values. Not for keyed hashes.
+// Makes a batch of keys of 4 bytes, in the low halves of the values. `spec` must not be keyed.
 inline Batch KeyOf4Batch(const HashSpec& spec, const uint64_t* keys, size_t n) {
   KeyHasher hasher(spec);
   const bool xxh3 = hasher.source == Source::kXxh3;

@@ -10,7 +10,7 @@
 namespace tamis::detail {
 
 struct BloomKernels {
-  // See the functions of these names of SplitBlockKernels.
+  // See the functions with the same names in SplitBlockKernels.
   void (*contains)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                    const Batch& batch, uint64_t* bits);
   void (*insert)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch);

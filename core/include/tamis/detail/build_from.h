@@ -44,7 +44,8 @@ using GatheredKey = std::conditional_t<
     std::conditional_t<std::is_lvalue_reference_v<Reference> || std::is_same_v<T, std::string_view>,
                        std::string_view, std::string>>;
 
-// Calls visit(keys) for all elements of a range: once with all of them if Keys can view the range.
+// Calls visit(keys) for all elements of a range. If Keys can view the range, makes one call;
+// otherwise copies the elements to chunks and makes a call for each chunk.
 template <typename R>
 void ForKeysOf(const R& range, const std::function<void(Keys)>& visit) {
   if constexpr (std::convertible_to<const R&, Keys>) {
@@ -62,7 +63,7 @@ void ForKeysOf(const R& range, const std::function<void(Keys)>& visit) {
   }
 }
 
-// Throws Error(kInvalidArgument) if the options give a capacity or bytes.
+// Throws Error(kInvalidArgument) if the options set `capacity` or `bytes`.
 void RequireSizedByKeys(const FilterOptions& options);
 
 // Returns the number of keys of a source, for a filter that is sized by them. Throws the errors of

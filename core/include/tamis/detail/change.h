@@ -16,7 +16,7 @@ enum class Change : uint8_t {
 
 namespace detail {
 
-// Collects which keys were changed. Private to the library.
+// Records which keys of a call changed the filter. Private to the library.
 class Outcomes;
 
 }  // namespace detail

@@ -10,7 +10,7 @@
 namespace tamis::detail {
 
 struct CountingKernels {
-  // See the functions of these names of SplitBlockKernels.
+  // See the functions with the same names in SplitBlockKernels.
   void (*contains)(const uint64_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits);
   void (*insert)(uint64_t* words, uint64_t num_blocks, const Batch& batch);
   bool (*contains_one)(const uint64_t* words, uint64_t num_blocks, uint64_t hash);

@@ -1,5 +1,5 @@
-// The base class of the classes of filters: the data that all have, and the stages of queries that
-// each class defines.
+// The base class of all filter classes: their common data, and the stages of queries that each
+// class defines.
 #ifndef TAMIS_DETAIL_FILTER_BASE_H_
 #define TAMIS_DETAIL_FILTER_BASE_H_
 
@@ -37,16 +37,17 @@ class FilterBase : public Filter {
   ~FilterBase() override;
 
   void RequireWritable() const;
-  // Call this before the contents are copied into another filter, because that filter would be
-  // saved as intact. Throws FormatError for a mapped filter whose file is damaged. Each call reads
-  // the whole file.
+  // Throws FormatError if the filter is mapped from a damaged file. Each call reads the whole file.
+  // Call this before copying the contents into another filter, because Save would give damaged
+  // contents valid checksums there.
   void RequireIntact() const;
 
   // Returns the header of a filter with this geometry.
   FileHeader HeaderOf(const std::array<uint64_t, 3>& geometry) const noexcept;
   // Passes the parts of this filter's file to `writer`. Throws the errors of Save and of `writer`.
   virtual void Write(const SaveOptions& options, const PartsWriter& writer) const;
-  // Returns the size of that file. Throws Error(kInvalidArgument) for options that do not fit.
+  // Returns the size of the file that Write makes. Throws Error(kInvalidArgument) for options that
+  // do not fit.
   virtual uint64_t FileBytes(const SaveOptions& options) const;
   // Adds the counts and key types of a filter that was merged.
   void AddCounts(const FilterBase& other) noexcept;
@@ -56,8 +57,9 @@ class FilterBase : public Filter {
     return inserted;
   }
 
-  // Call this after any change of the contents, so that copies of them elsewhere are replaced. A
-  // change of inserted_ alone is noticed without it, which saves a store for one key.
+  // Call this after any change of the contents, so that copies of the contents elsewhere are
+  // replaced. It may be omitted if inserted_ changes too, which saves a store when one key is
+  // inserted.
   TAMIS_HD void Changed() noexcept { ++changes_; }
 
   void Query(const Keys& keys, uint64_t* bits) const override;
@@ -85,8 +87,8 @@ class FilterBase : public Filter {
   friend class tamis::Filter;
   friend struct FilterAccess;
 
-  // The identity of the contents. No other filter of the process has the same, unless this filter
-  // is moved to it.
+  // Identifies the contents. Each filter of the process has a different number, and a move passes
+  // the number on with the contents.
   static uint64_t NewIdentity() noexcept;
   uint64_t identity_ = NewIdentity();
   uint64_t changes_ = 0;

@@ -13,7 +13,7 @@ struct Table;
 namespace tamis::detail {
 
 struct FuseKernels {
-  // See the function of this name of SplitBlockKernels.
+  // See the function with the same name in SplitBlockKernels.
   void (*contains)(const fuse::Table& table, const Batch& batch, uint64_t* bits);
 };
 

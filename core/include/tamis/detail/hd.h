@@ -6,9 +6,9 @@
 //
 // On the host, these functions and all functions marked TAMIS_INLINE are always inlined, even
 // without optimization. Files of one program may be compiled for different processors. If each file
-// kept a copy of an inline function, the linker could choose a copy that the machine cannot run. A
-// function whose address is taken is kept anyway. So its name differs for each kind of processor,
-// and for ThreadSanitizer, because kernels are compiled without that.
+// kept a copy of an inline function, the linker could choose a copy that the machine cannot run. If
+// the address of a function is taken, the file contains the function even so. Therefore its name
+// depends on the kind of processor (abi_tag), and on ThreadSanitizer, which is off for kernels.
 #ifndef TAMIS_DETAIL_HD_H_
 #define TAMIS_DETAIL_HD_H_
 

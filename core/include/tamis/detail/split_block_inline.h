@@ -3,9 +3,9 @@
 //
 // Without such vectors, the compiled loop over eight words is four times slower than a call through
 // the table (bench/NOTES.md). With them, the call costs more than the work. The choice depends on
-// the processor that a file is compiled for. So functions that contain either code are
-// TAMIS_INLINE, up to the user's function, and files compiled for different processors can be
-// linked together.
+// the processor that a file is compiled for. So these functions and all their callers, up to the
+// user's function, are TAMIS_INLINE. Files compiled for different processors can then be linked
+// together.
 #ifndef TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 #define TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 
@@ -26,13 +26,13 @@ namespace tamis::detail {
 
 #if TAMIS_BLOCK_VECTORS
 
-// The eight words of a block as a vector of g++ and clang, and the same in memory, at any multiple
-// of 4 and with any type of its owner. (Do not pass these types as template arguments, because
-// templates drop such attributes.)
+// The eight words of a block as a vector type of g++ and clang, and the type of such a block in
+// memory. The address can be any multiple of 4, and the owner of the memory can use any type. (Do
+// not pass these types as template arguments, because templates drop such attributes.)
 using BlockVector [[gnu::vector_size(32)]] = uint32_t;
 using BlockInMemory [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = uint32_t;
-// A block of a filter, whose fields have other types and need not be loaded again after an
-// insertion.
+// A block in the memory of a filter. Without may_alias, compilers need not load the fields of the
+// filter again after an insertion.
 using OwnBlock [[gnu::vector_size(32), gnu::aligned(4)]] = uint32_t;
 
 // Returns the hash's bit in each word: split_block::WordBit.
@@ -72,7 +72,7 @@ TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t
 #endif
 }
 
-// Insert into blocks of any owner, and into the blocks of a filter.
+// Insert one hash: into blocks of any owner, and into the blocks of a filter.
 TAMIS_INLINE void SplitBlockInsertOne(const SplitBlockKernels&, uint32_t* words,
                                       uint64_t num_blocks, uint64_t hash) {
   *reinterpret_cast<BlockInMemory*>(BlockAddress(words, num_blocks, hash)) |= BlockBits(hash);

@@ -18,8 +18,8 @@ struct SplitBlockKernels {
   // value i before. Writes the same words as contains.
   void (*insert_if_absent)(uint32_t* words, uint64_t num_blocks, const Batch& batch,
                            uint64_t* fresh);
-  // Contains and insert for one hash. A call by pointer is faster than a loop over words that is
-  // compiled without knowledge of the processor.
+  // Query or insert one hash. A call through a pointer is faster than a loop over the words that is
+  // compiled for any processor.
   bool (*contains_one)(const uint32_t* words, uint64_t num_blocks, uint64_t hash);
   void (*insert_one)(uint32_t* words, uint64_t num_blocks, uint64_t hash);
 };

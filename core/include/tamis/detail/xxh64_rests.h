@@ -1,6 +1,6 @@
 // The state of XXH64 for strings after their stripes of 32 bytes. Kernels finish the hashes of many
-// strings at once. The rest of a string varies in length, and a loop over it mispredicts its
-// branches.
+// strings at once, because a loop over the rest of each string would mispredict branches: the rests
+// vary in length.
 #ifndef TAMIS_DETAIL_XXH64_RESTS_H_
 #define TAMIS_DETAIL_XXH64_RESTS_H_
 
@@ -11,7 +11,8 @@
 
 namespace tamis::detail {
 
-// Up to kMost strings. Index i is string i. Elements past the strings need not be set.
+// The states of up to kMost strings. Element i of each array belongs to string i. Elements past the
+// last string need not be set.
 struct Xxh64Rests {
   static constexpr size_t kMost = 256;
   static constexpr size_t kLanes = 3;
@@ -22,8 +23,8 @@ struct Xxh64Rests {
   uint64_t last[kMost];  // the last length % 8 bytes, the first byte lowest, with zeros above
 };
 
-// Whether all strings have this number of full lanes left, or (kAny) each has the number that
-// follows from its length. `lanes` may contain anything for lanes that a string does not have.
+// The number of full lanes that all strings have left. kAny: the number follows from the length of
+// each string. Lanes that a string does not have may contain anything in Xxh64Rests::lanes.
 enum class Xxh64Lanes : uint8_t { kNone, kOne, kTwo, kThree, kAny };
 
 }  // namespace tamis::detail

@@ -30,8 +30,8 @@ void WithWorkers(const Engine* engine, const std::function<void(Workers&)>& work
 // Builds a filter of class F, such as SplitBlockBloomFilter, from all keys of a source. Duplicates
 // are inserted, nulls are not. Reads the source twice: once to count the keys, and once to insert
 // them. The filter is sized for the number of keys at options.fpr. options.capacity and
-// options.bytes must be 0. A static F, such as FuseFilter<8>, is built from one reading, and
-// options.fpr is the maximum of its rate.
+// options.bytes must be 0. For a static F, such as FuseFilter<8>, reads the source once;
+// options.fpr is then the maximum of the filter's rate.
 //
 // Runs on the threads and with the backend of `engine`. If it is nullptr, runs on the calling
 // thread.

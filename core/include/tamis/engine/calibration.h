@@ -15,8 +15,8 @@ namespace tamis {
 struct Calibration {
   // The costs of one backend on one thread, for filters of one kind and size: nanoseconds per
   // integer key in a large batch, in (0, 1e6]. Half of the queries find their key. Classic filters
-  // are full and set 7 bits for each key. The costs of other numbers of bits follow from that. For
-  // static filters, both costs of insertion are the cost of building the filter.
+  // are full and set 7 bits for each key. The costs for other numbers of bits are computed from
+  // these. For static filters, both costs of insertion are the cost of building the filter.
   struct Point {
     std::string backend;
     uint64_t filter_bytes = 0;         // in [1, 2^53]
@@ -31,8 +31,8 @@ struct Calibration {
   std::string machine = "default";  // name of the measured machine, for people
   double thread_start_us = 20;      // until another thread begins to work on a call, in [0, 1e6]
   double thread_efficiency = 0.9;   // speed that each thread beyond the first adds, in (0, 1]
-  // The GPU for which the next two were measured. kNotMeasured: none. They are then estimates for a
-  // bus of the fourth generation.
+  // The GPU for which the next two figures were measured. If it is kNotMeasured, they are estimates
+  // for PCI Express of the fourth generation.
   std::string device = kNotMeasured;
   double device_start_us = 40;  // until the GPU begins to work on a call, in [0, 1e6]
   double upload_gb_per_s = 12;  // 10^9 bytes of a filter copied to the GPU per second, in (0, 1e6]
@@ -46,21 +46,22 @@ struct Calibration {
   // all threads.
   //
   // Filters have 256 KiB, 1 MiB and so on, each 4 times the last, up to `max_filter_bytes`, which
-  // is at least 256 KiB. This needs `max_filter_bytes` and up to 600 MiB more of memory. Short
+  // is at least 256 KiB. The call needs up to `max_filter_bytes` + 600 MiB of memory. Short
   // measurements are repeated, and measurements on one thread count only its processor time, so
-  // that other programs disturb little. On a machine with one thread, the costs of threads stay the
-  // typical ones. Queries on a GPU, if there is one, are measured by the wall clock and include the
-  // transfer of the keys.
+  // that other programs hardly change the results. On a machine with one thread, the costs of
+  // threads keep their typical values. Queries on a GPU, if there is one, are measured by the wall
+  // clock and include the transfer of the keys.
   //
   // Throws Error(kInvalidArgument) for a size out of range or a bad TAMIS_THREADS (see Engine),
   // Error(kOutOfMemory), and std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
-  // Measures a GPU: the part of Measure that is for GPUs. Replaces the costs of the GPU, for the
-  // kinds and sizes of filters that `points` has for the host's best backend. A GPU that fails gets
-  // no points, so no Engine chooses it. Without a GPU it does nothing. Throws std::bad_alloc.
+  // Does the part of Measure that measures a GPU. Replaces the costs of the GPU, for the kinds and
+  // sizes of filters that `points` has for the host's best backend. A GPU that fails gets no
+  // points, so no Engine chooses it. Without a GPU it does nothing. Throws std::bad_alloc.
   void MeasureDevice();
 
-  // Throws Error(kInvalidArgument), with the name of the value, if one is out of its range above.
+  // Throws Error(kInvalidArgument), with the name of the value, if a value is outside its range
+  // above.
   void Validate() const;
 
   // Returns $XDG_CACHE_HOME/tamis/calibration.json, or $HOME/.cache/tamis/calibration.json. Throws

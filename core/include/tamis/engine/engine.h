@@ -41,12 +41,12 @@ struct CallRoute {
 };
 
 struct EngineOptions {
-  // The number of threads, the calling thread included, in [1, kMaxThreads] (engine_threads.h). If
-  // it is 0, the number is the value of the environment variable TAMIS_THREADS, or if that is not
-  // set or empty, the number of processors that this process may use.
+  // The number of threads, the calling thread included, in [1, kMaxThreads] (engine_threads.h). 0:
+  // the value of the environment variable TAMIS_THREADS. If that variable is not set or empty, the
+  // number of processors that this process may use.
   unsigned threads = 0;
-  // An element of Backends(), used for every call. If it is nullptr, the environment variable
-  // TAMIS_BACKEND names the backend, or if that is not set or empty, the calibration decides for
+  // An element of Backends(), used for every call. nullptr: the backend that the environment
+  // variable TAMIS_BACKEND names. If that variable is not set or empty, the calibration decides for
   // each call.
   const Backend* backend = nullptr;
   // The costs by which routes are chosen. The default is the costs of a typical machine. A backend
@@ -57,9 +57,9 @@ struct EngineOptions {
   // a CallPlan. Its backend, if not nullptr, and its threads override the options above. Its
   // slice_keys and seconds are ignored.
   std::optional<CallRoute> pin = std::nullopt;
-  // Whether the keys of queries may be in the memory of a GPU, with outputs in host memory. Each
-  // call then finds out from the driver where its keys are, and queries keys in device memory
-  // there, whatever the calibration predicts. If the driver cannot tell, the call throws
+  // Whether the keys of queries may be in the memory of a GPU, with outputs in host memory. If
+  // true, each call asks the driver where its keys are. Keys in device memory are queried by the
+  // GPU, whatever the calibration predicts. If the driver reports an error, the call throws
   // Error(kDevice), because the host may be unable to read the keys.
   bool device_keys = false;
   // The maximum bytes of filters that are kept in the memory of a GPU. 0: half of that memory. The
@@ -85,7 +85,7 @@ struct EngineOptions {
 //
 // Memory: in a split-block or counting filter of more than 4 GiB, queries of many keys take up to
 // 64 MiB for each thread, but at most 192 MiB plus 3 MiB for each thread in total. They also take
-// one bit for each key. If this memory is not available, they run without it: see
+// one bit for each key. If this memory is not available, the queries run without it: see
 // CallRoute::partitioned.
 //
 // fork: a child process may use an Engine of its parent, make others, and exit, even if a call was
@@ -112,7 +112,7 @@ class Engine {
     std::string reason;                   // one sentence
   };
 
-  // Counts of the work of a GPU for this Engine.
+  // Counts what a GPU has done for this Engine.
   struct Stats {
     uint64_t device_calls = 0;         // queries that the GPU answered
     uint64_t uploads = 0;              // filters that were copied to the GPU
@@ -138,11 +138,13 @@ class Engine {
   // The maximum number of threads of a call, the calling thread included.
   unsigned threads() const noexcept;
 
-  // See the functions of the same names of Queryable. If `queryable` is not a Filter, calls of 2^18
-  // keys or more run on all threads, unless its traits() forbid that, and smaller calls run on the
-  // calling thread. If one part of such a call fails, the other parts still run, and the first
-  // error is thrown. Keys in the memory of a GPU can be queried only in a Filter; otherwise the
-  // call throws Error(kUnsupported). A Queryable must not use the Engine that queries it.
+  // See the functions of the same names of Queryable. If `queryable` is not a Filter:
+  // - Calls of 2^18 keys or more run on all threads if its traits() allow that. All other calls run
+  //   on the calling thread.
+  // - If one part of a call fails, the other parts still run, and then the first error is thrown.
+  // - Keys in the memory of a GPU cannot be queried: the call throws Error(kUnsupported).
+  //
+  // A Queryable must not use the Engine that queries it.
   size_t Contains(const Queryable& queryable, Keys keys, Bitmap out) const;
   size_t Contains(const Queryable& queryable, Keys keys, std::span<uint8_t> out) const;
   size_t Select(const Queryable& queryable, Keys keys, std::span<uint32_t> out) const;
@@ -160,15 +162,15 @@ class Engine {
   size_t EraseIfAllFound(ErasableFilter& filter, Keys keys) const;
 
   // Inserts the first n keys of a sequence that is made on the fly. Returns the number of inserted
-  // keys, as ChangeableFilter::Insert does. The memory that this takes does not grow with n: it is
-  // about 128 MiB, and 4 MiB for each thread. For cuckoo filters it is up to 512 MiB, or an eighth
-  // of the filter if that is more.
+  // keys, as ChangeableFilter::Insert does. Allocates about 128 MiB and 4 MiB for each thread, for
+  // any n. For cuckoo filters, allocates up to 512 MiB, or an eighth of the filter's size if that
+  // is more.
   uint64_t Insert(ChangeableFilter& filter, uint64_t n, const KeySource& source) const;
 
-  // All zeros in a child process of fork.
+  // Returns zeros in a child process of fork.
   Stats stats() const;
 
-  // Frees the memory of a GPU that copies of filters take, after queries that are running there
+  // Frees the copies of filters in the memory of a GPU, after queries that are running on the GPU
   // have ended. The next query makes a new copy.
   void DropDeviceFilters() const noexcept;
 

@@ -78,7 +78,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   explicit WindowedFilter(const WindowOptions& options);
 
   uint64_t window() const noexcept { return window_; }
-  // The maximum number of different keys that are kept.
+  // The maximum number of different keys in the window.
   uint64_t max_keys() const noexcept { return share_ * filters_.size(); }
   // The filters of the ring, in no particular order.
   const std::vector<F>& filters() const noexcept { return filters_; }
@@ -93,7 +93,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   QueryTraits traits() const noexcept override { return {.backend = &filters_.front().backend()}; }
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
-  // One key.
+  // Query one key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(HashU64(key, hash())); }
   bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash()));
@@ -112,7 +112,8 @@ class WindowedFilter final : public Queryable, public Changeable {
     InsertHash(hash);
     return is_new;
   }
-  // In contrast to other classes, also inserts keys that are present. They count from then on.
+  // In contrast to other classes, also inserts keys that only older filters of the ring have, so
+  // that such a key counts from this insertion. Its bit in `fresh` is 0.
   using Changeable::InsertIfAbsent;
 
   void Insert(uint64_t key) { InsertHash(HashU64(key, hash())); }
@@ -131,8 +132,8 @@ class WindowedFilter final : public Queryable, public Changeable {
   template <detail::NoKey T>
   void Insert(T) = delete;
 
-  // The same, on the threads and with the backend of `engine`. nullptr: on the calling thread, with
-  // the backend of the window.
+  // Do the same on the threads and with the backend of `engine`. If `engine` is nullptr, run on the
+  // calling thread with the backend of the window.
   size_t Contains(Keys keys, Bitmap out, const Engine* engine) const;
   size_t InsertIfAbsent(Keys keys, Bitmap fresh, const Engine* engine);
   size_t Insert(Keys keys, const Engine* engine);

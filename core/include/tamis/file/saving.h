@@ -8,13 +8,13 @@
 
 namespace tamis {
 
-// Throws the errors of saving to `path` that can be found without writing. For jobs that run long
-// before they save.
+// Throws the errors of saving to `path` that can be found without writing. Call this before a long
+// job that ends with a save.
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
 
-// Removes the temporary files of saves that are in progress in this process. Only for a process
-// that a signal is about to end: a signal handler may call it. If the file system supports files
-// without names, Save uses them, and there is rarely anything to remove.
+// Removes the temporary files of saves that are in progress in this process. Call this only when a
+// signal is about to end the process; it is safe in a signal handler. Where the file system
+// supports files without names, Save uses them, and rarely leaves a file to remove.
 void RemoveTemporaryFiles() noexcept;
 
 }  // namespace tamis

@@ -33,18 +33,19 @@ class AnyFilter {
   std::unique_ptr<Filter> filter_;
 };
 
-// Load and Map of the classes, for a file of any kind. See SplitBlockBloomFilter for errors.
+// Load or map a file of any kind, like Load and Map of the filter classes. See
+// SplitBlockBloomFilter for errors.
 AnyFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
 AnyFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
-// Load and Map for the bytes of a file in memory, which Serialize (serialize.h) returns. Load
-// copies the bytes. Map does not: they must not change and must outlive the filter, which is
-// read-only. Map throws Error(kInvalidArgument) unless they begin at a multiple of 64. The bytes
-// are checked like a file. Error messages call them "memory".
+// Load or map a file in memory, such as the bytes that Serialize (serialize.h) returns. Load copies
+// the bytes. Map does not: they must not change and must outlive the filter, which is read-only.
+// Map throws Error(kInvalidArgument) unless they begin at a multiple of 64. The bytes are checked
+// like a file. Error messages call them "memory".
 AnyFilter Load(std::span<const std::byte> bytes, const LoadOptions& options = {});
 AnyFilter Map(std::span<const std::byte> bytes, const MapOptions& options = {});
 
-// Clone of the class, for a filter of any kind.
+// Returns a copy of a filter of any kind, like Clone of the filter classes.
 AnyFilter Clone(const Filter& filter, const MemoryOptions& memory = {});
 
 }  // namespace tamis

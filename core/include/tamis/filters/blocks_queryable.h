@@ -13,7 +13,8 @@
 
 namespace tamis {
 
-// Adapts a view to Queryable and Changeable, for example for an Engine. The blocks must outlive it.
+// Adapts a view to Queryable and Changeable, for example for an Engine. The blocks must outlive the
+// adapter.
 class BlocksQueryable final : public Queryable, public Changeable {
  public:
   // `key_types` are the types of the keys in the blocks, because blocks do not record them.
@@ -27,7 +28,7 @@ class BlocksQueryable final : public Queryable, public Changeable {
   bool read_only() const noexcept { return read_only_; }
   // Throws Error(kReadOnly) if the object was made from a ConstSplitBlockView.
   const SplitBlockView& writable_view() const;
-  // The counter of the view. 0 if the view lacks one.
+  // The counter of the view. 0 if the view has no counter.
   uint64_t inserted_count() const noexcept;
 
   using Changeable::Insert;

@@ -16,8 +16,8 @@
 namespace tamis {
 
 // A flat array of m bits, of which each key sets k anywhere in the array. It takes 9.6 bits per key
-// at a false-positive rate of 1%, 14.4 at 0.1%, and 19.2 at 0.01%. In a full filter, a key that is
-// in costs k cache misses, and a key that is not in costs two on average.
+// at a false-positive rate of 1%, 14.4 at 0.1%, and 19.2 at 0.01%. A query of a full filter takes k
+// cache misses if the key is in the filter, and two on average if it is not.
 //
 // m is a multiple of 64, from 64 to 2^53.
 class BloomFilter final : public ChangeableFilter {
@@ -25,8 +25,8 @@ class BloomFilter final : public ChangeableFilter {
   static constexpr FilterKind kKind = FilterKind::kBloom;
 
   // If `capacity` n and `fpr` are given, m is BloomBits(n, fpr) and k is BloomHashes(m, n). If
-  // `bytes` is given, m is the bits of its whole words, and k is BloomHashes for the capacity. See
-  // FilterOptions for errors.
+  // `bytes` is given, m is the number of bits in the whole words that fit in `bytes`, and k is
+  // BloomHashes for the capacity. See FilterOptions for errors.
   explicit BloomFilter(const FilterOptions& options);
 
   // See SplitBlockBloomFilter::From.
@@ -57,14 +57,14 @@ class BloomFilter final : public ChangeableFilter {
   using ChangeableFilter::Insert;
   using Filter::Contains;
 
-  // One key.
+  // Query one key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
     return kernels().contains_one(words(), num_bits_, num_hashes_, hash);
   }
 
-  // One key. Return true. Return false if the filter is read_only().
+  // Insert one key, and return true. If the filter is read_only(), return false.
   bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));

@@ -12,18 +12,18 @@
 
 namespace tamis {
 
-// A filter that takes keys. Functions that change many keys throw Error(kReadOnly) if the filter is
-// read_only(). Functions that change one key return false then, and never throw. All run on the
-// calling thread. Engine adds threads.
+// A filter that takes keys. If the filter is read_only(), functions that change many keys throw
+// Error(kReadOnly), and functions that change one key return false. Functions for one key never
+// throw. All functions run on the calling thread. Engine adds threads.
 class ChangeableFilter : public detail::FilterBase, public Changeable {
  public:
-  // Insert one key. Return whether it was inserted, as the functions of the class do, without their
-  // inlining. `hash` is a hash made with hash().
+  // Insert one key, and return whether it was inserted. The inlined functions of the classes do the
+  // same without a virtual call. `hash` is a hash made with hash().
   bool Insert(uint64_t key) noexcept;
   bool Insert(std::string_view key) noexcept;
   bool InsertHash(uint64_t hash) noexcept;
-  // Insert the key if Contains returns false for it. Return whether it was inserted, and so was
-  // new. After a false result, Contains tells keys that are present from keys that do not fit.
+  // Insert the key if Contains returns false for it. Return whether it was inserted. After a false
+  // result, Contains returns true if the key is present, and false if the key does not fit.
   bool InsertIfAbsent(uint64_t key) noexcept;
   bool InsertIfAbsent(std::string_view key) noexcept;
   bool InsertHashIfAbsent(uint64_t hash) noexcept;
@@ -45,12 +45,12 @@ class ChangeableFilter : public detail::FilterBase, public Changeable {
   using FilterBase::FilterBase;
 
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
-  // Changes the filter by one key, given its hash, with the filter's own backend.
+  // Makes one change for the key with this hash, with the filter's own backend.
   virtual bool ChangeOne(Change change, uint64_t hash) noexcept = 0;
-  // Changes the filter by keys in their order. `first` is the index of the first one in the call.
-  // Returns the number of keys that changed the filter. Adds to `outcomes` the keys that could not
-  // be inserted or erased, and for Change::kInsertIfAbsent the keys that were new. Does not change
-  // inserted_.
+  // Makes a change for each key of a batch, in their order. `first` is the index in the call of the
+  // first key of the batch. Returns the number of keys that changed the filter. Adds to `outcomes`
+  // the keys that could not be inserted or erased, and for Change::kInsertIfAbsent the keys that
+  // were new. Does not change inserted_.
   virtual size_t ChangeBatch(Change change, const detail::Kernels& kernels,
                              const detail::Batch& batch, uint64_t first,
                              detail::Outcomes& outcomes) noexcept = 0;
@@ -64,8 +64,8 @@ class ChangeableFilter : public detail::FilterBase, public Changeable {
   friend struct detail::FilterAccess;
 };
 
-// Returns the filter as one that takes keys. RequireChangeable(*filter).Insert(keys) inserts into
-// an AnyFilter. Throws Error(kReadOnly), with the name of the kind, for a kind that never changes.
+// Returns `filter` as a ChangeableFilter. RequireChangeable(*filter).Insert(keys) inserts into an
+// AnyFilter. Throws Error(kReadOnly), with the name of the kind, for a kind that never changes.
 ChangeableFilter& RequireChangeable(Filter& filter);
 
 }  // namespace tamis

@@ -61,14 +61,14 @@ class CountingBloomFilter final : public ErasableFilter {
   using ErasableFilter::Erase;
   using Filter::Contains;
 
-  // One key.
+  // Query one key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
     return kernels().contains_one(words(), num_blocks_, hash);
   }
 
-  // One key. Return true. Return false if the filter is read_only().
+  // Insert one key, and return true. If the filter is read_only(), return false.
   bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
@@ -76,7 +76,7 @@ class CountingBloomFilter final : public ErasableFilter {
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
   // Erase one key once. Return false, with nothing changed, if the filter does not find the key or
-  // is read_only(). Return true for a key whose counters are all saturated, although they stay.
+  // is read_only(). If all counters of the key are saturated, they stay, but the result is true.
   // inserted_count() never goes below 0.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
@@ -87,15 +87,15 @@ class CountingBloomFilter final : public ErasableFilter {
     return true;
   }
 
-  // Becomes the filter of both multisets together. Adds the counters, up to 15, where they
-  // saturate. Throws, with nothing changed, Error(kIncompatible) unless CanMerge(*this, other),
-  // Error(kReadOnly), and FormatError if `other` is mapped from a damaged file.
+  // Adds all keys of `other`, copies included, by adding the counters. Sums above 15 become 15,
+  // which is saturated. Throws, with nothing changed, Error(kIncompatible) unless CanMerge(*this,
+  // other), Error(kReadOnly), and FormatError if `other` is mapped from a damaged file.
   void Merge(const CountingBloomFilter& other);
 
   // Returns a filter of half the size, without counters, that gives the same answer for every key.
   // It has two bits for each counter. So its estimated_count() is twice the estimate of this
   // filter, and its expected_fpr() is too low (0.7 times the true rate at 1%), because the formula
-  // assumes independent bits. Use the results of this filter for both. Throws the errors of Clone.
+  // assumes independent bits. Use the estimates of this filter instead. Throws the errors of Clone.
   SplitBlockBloomFilter Freeze(const MemoryOptions& memory = {}) const;
 
   // See SplitBlockBloomFilter::Clone.
@@ -125,7 +125,7 @@ class CountingBloomFilter final : public ErasableFilter {
   std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
                                                  uint64_t n, unsigned threads) override;
 
-  // A key whose counters are all saturated has the maximum of uint64_t copies.
+  // Returns the maximum of uint64_t if all counters of the key are saturated.
   uint64_t CopiesOfHash(uint64_t hash) const noexcept override;
   void InsertAbsent(const detail::Kernels& kernels, const detail::Batch& batch,
                     uint64_t* fresh) noexcept;

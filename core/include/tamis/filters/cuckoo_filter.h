@@ -41,7 +41,7 @@ namespace tamis {
 // is erased separately. Erase only keys that were inserted: see ErasableFilter.
 //
 // A cuckoo filter cannot grow, because a fingerprint has too few bits of the hash for a larger
-// table. ScalableFilter chains several. Two cuckoo filters cannot be merged.
+// table. ScalableFilter chains several cuckoo filters. Two cuckoo filters cannot be merged.
 template <int kBits>
 class CuckooFilter final : public ErasableFilter {
  public:
@@ -77,7 +77,7 @@ class CuckooFilter final : public ErasableFilter {
   uint64_t num_slots() const noexcept {
     return geometry_.buckets() * cuckoo::Bucket<kBits>::kSlots;
   }
-  // Number of keys that are in, copies included: inserted_count().
+  // Number of keys in the filter, copies included: inserted_count().
   uint64_t size() const noexcept { return inserted_count(); }
   // size() / num_slots().
   double load_factor() const noexcept {
@@ -93,7 +93,7 @@ class CuckooFilter final : public ErasableFilter {
   using ErasableFilter::Erase;
   using Filter::Contains;
 
-  // One key.
+  // Query one key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
@@ -105,8 +105,8 @@ class CuckooFilter final : public ErasableFilter {
                                        place.fingerprint);
   }
 
-  // One key. Return whether it was inserted. Return false, with nothing changed, if it does not fit
-  // or if the filter is read_only().
+  // Insert one key, and return whether it was inserted. Return false, with nothing changed, if it
+  // does not fit or if the filter is read_only().
   bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
   bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));

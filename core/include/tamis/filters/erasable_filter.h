@@ -23,13 +23,14 @@ class ErasableFilter : public ChangeableFilter {
   bool Erase(T) = delete;
 
   using Changeable::Erase;
-  // Erases the keys if RequireAllIn(keys) does not throw. Returns the number of erased keys. It is
-  // smaller than the number of keys if two of them share a copy, or if several layers of a scalable
-  // filter may have a key, which then stays.
+  // Calls RequireAllIn(keys), and then erases the keys. Returns the number of erased keys. This is
+  // smaller than the number of keys if two different keys share one copy. It is also smaller if
+  // several layers of a scalable filter may have a key, because such a key is not erased.
   size_t EraseIfAllFound(Keys keys);
-  // Throws Error(kInvalidArgument) unless the filter has each key, nulls aside, at least as often
-  // as `keys` contains it. This detects wrong lists, lists that are erased twice, and lists with a
-  // key too often, unless all the surplus keys are false positives. Takes 8 bytes per key.
+  // Throws Error(kInvalidArgument) unless the filter seems to have each key that is not null at
+  // least as often as `keys` has it. This detects lists of other keys, lists that were already
+  // erased, and lists with too many copies of a key. It misses such a list only if all its surplus
+  // keys are false positives. Allocates 8 bytes per key.
   void RequireAllIn(Keys keys) const;
 
   ChangeTraits change_traits() const noexcept override;
@@ -37,7 +38,7 @@ class ErasableFilter : public ChangeableFilter {
  protected:
   using ChangeableFilter::ChangeableFilter;
 
-  // Returns how often the filter has the key of a hash, as far as it can tell.
+  // Returns how many copies of the key with this hash the filter seems to have.
   virtual uint64_t CopiesOfHash(uint64_t hash) const noexcept = 0;
 };
 

@@ -64,24 +64,25 @@ class Filter : public Queryable {
   double bits_per_key() const noexcept;
   // Number of distinct keys, estimated from the contents. O(bytes()), unless the class is faster.
   double estimated_count() const noexcept override = 0;
-  // False-positive rate with the keys inserted so far, from estimated_count(). Costs the same.
+  // False-positive rate with the keys inserted so far, from estimated_count(). Takes the same time.
   double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
-  // The types of all keys inserted since the filter was empty. They are saved with the filter.
-  // Queries of other types are allowed, but such keys are not in. key_types().Admit(type) tells
-  // this in advance.
+  // The types of all keys inserted since the filter was empty. They are saved with the filter. Keys
+  // of other types may be queried, but are not in the filter. For such a type,
+  // key_types().Admit(type) is false.
   KeyTypes key_types() const noexcept override;
-  // Sets the types, for programs that insert ready hashes, or through a view.
+  // Sets the types. Programs call this if they insert ready hashes or insert through a view.
   void set_key_types(KeyTypes types) noexcept;
   // True if the filter cannot be changed, because it is mapped from a file or was moved from.
   bool read_only() const noexcept;
-  // Returns this filter as one that takes keys. nullptr for a kind that never changes.
+  // Returns this filter as a ChangeableFilter, or nullptr if its kind never changes.
   virtual ChangeableFilter* changeable() noexcept;
   // True from a move until another filter is assigned. bytes() is then 64, or 0 if the filter is
   // scalable.
   bool moved_from() const noexcept;
-  // The contents as they are in a file. Empty for a scalable filter: each layer has its own.
+  // The contents as they are in a file. Empty for a scalable filter, because each layer has its own
+  // payload.
   std::span<const std::byte> payload() const noexcept;
 
   const Backend& backend() const noexcept;

@@ -60,15 +60,15 @@ AnyFilter MakeFilter(FilterKind kind, const FilterOptions& options);
 uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr);
 
 // Returns the false-positive rate of a filter with `keys` distinct keys, in [0, 2^64), and `bytes`
-// from FilterBytes. A classic filter is taken to have the best number of hashes for them. Throws
-// Error(kInvalidArgument) if `keys` is out of range or the kind has layers, and Error(kUnsupported)
-// for an unknown kind.
+// from FilterBytes. For a classic filter, assumes the best number of hashes for this number of
+// keys. Throws Error(kInvalidArgument) if `keys` is out of range or the kind has layers, and
+// Error(kUnsupported) for an unknown kind.
 double FilterFpr(FilterKind kind, double keys, uint64_t bytes);
 
 // Returns the false-positive rate that follows from the number of keys, inserted_count(), as if all
-// were distinct. It uses the formulas of sizing.h for the filter's geometry, and
-// 1 - (1 - p1) (1 - p2) ... for the layers of a scalable filter. If keys were inserted twice, it is
-// an upper bound. If a filter far beyond its capacity was filled by InsertIfAbsent, it is too low,
+// were distinct. It uses the formulas of sizing.h for the filter's geometry, and 1 - (1 - p1) (1 -
+// p2) ... for the layers of a scalable filter. If keys were inserted twice, the result is an upper
+// bound. If InsertIfAbsent filled the filter far beyond its capacity, the result is too low,
 // because new keys that were false positives are not counted. O(1), or O(layers). expected_fpr()
 // counts bits instead.
 double FprByCount(const Filter& filter);

@@ -19,8 +19,9 @@ namespace detail {
 class Workers;
 }  // namespace detail
 
-// Fingerprints of 8, 12, 16 or 32 bits, xored over three slots each (Graf and Lemire, "Binary Fuse
-// Filters: Fast and Smaller Than Xor Filters", 2022). A query reads three slots.
+// A table of slots of 8, 12, 16 or 32 bits. The fingerprint of a key is the xor of three slots
+// (Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022). A query reads
+// three slots.
 //
 //   fingerprint bits                      8          12           16         32
 //   false-positive rate below          0.4%      0.025%      0.0016%    2.4e-10   (2^-bits)
@@ -35,9 +36,9 @@ class Workers;
 // of keys, on copies of keys, on the number of threads, or on the machine.
 //
 // Construction needs memory in addition to the filter: 8 bytes per key, or up to 16 if few keys
-// have most of the copies, and about 10 MB per thread. It fails with Error(kInvalidArgument) if
-// about 64 of the keys were chosen to make it fail. Only somebody who can compute the hash can
-// choose them, so a keyed hash prevents it.
+// have most of the copies, and about 10 MB per thread. An attacker who can compute the hash can
+// choose about 64 keys that make construction fail with Error(kInvalidArgument). A keyed hash
+// prevents this.
 template <int kBits>
 class FuseFilter final : public detail::FilterBase {
  public:
@@ -62,7 +63,7 @@ class FuseFilter final : public detail::FilterBase {
         options);
   }
 
-  // For tamis::Build. If `workers` is nullptr, the calling thread works alone.
+  // Builds a filter for tamis::Build. If `workers` is nullptr, the calling thread works alone.
   static FuseFilter BuildBy(detail::Workers* workers, const detail::RepeatableSource& source,
                             const FilterOptions& options);
 
@@ -76,7 +77,7 @@ class FuseFilter final : public detail::FilterBase {
 
   FilterKind kind() const noexcept override { return kKind; }
   const fuse::Geometry& geometry() const noexcept { return geometry_; }
-  // inserted_count(), which is the number of distinct keys in this class. O(1).
+  // inserted_count(), which in this class is the number of distinct keys. O(1).
   double estimated_count() const noexcept override;
   // The rate in the table above. 0 for a filter without keys. O(1).
   double expected_fpr() const noexcept override;
@@ -84,7 +85,7 @@ class FuseFilter final : public detail::FilterBase {
 
   using Filter::Contains;
 
-  // One key.
+  // Query one key.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));

@@ -33,8 +33,8 @@ struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
   double fpr = 0.01;  // of all layers together, in [kMinFpr / (1 - tightening), kMaxFpr]
   double growth = 2;  // capacity of a layer, as a multiple of the layer before, in [1, 1024]
-  // Each layer may use up 1 - tightening of the error that the layers before it have left. In
-  // [0.01, 0.99].
+  // Each layer may use the share 1 - tightening of the error that the layers before it have left.
+  // In [0.01, 0.99].
   double tightening = 0.85;
   uint64_t max_bytes = 0;  // of all layers together; 0: no limit
   HashSpec hash = {};
@@ -46,7 +46,7 @@ namespace detail {
 
 struct LayeredFile;  // private to the library
 
-// Counts of copies among keys that were inserted into layers that hold copies. They are saved, so
+// Counts of copies of keys, for a filter whose layers hold copies. Files contain the counts, so
 // that a loaded filter continues in the same way.
 struct ScalableCopies {
   uint64_t examined = 0;  // keys that were checked for being copies
@@ -69,7 +69,8 @@ class ScalableBase<true> : public ErasableFilter {
  public:
   using ErasableFilter::Erase;
 
-  // Erase one key. Return false, with nothing changed, if no layer has it, or several may.
+  // Erase one key. If no layer has the key, or several layers may have it, return false and change
+  // nothing.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept { return EraseFromLayers(hash); }
@@ -85,15 +86,15 @@ class ScalableBase<true> : public ErasableFilter {
 // "Scalable Bloom Filters", 2007). When the newest layer is full, a larger one begins. A key is in
 // one layer, so Contains returns true if ANY layer may have the key.
 //
-// The error bound p, options.fpr, is shared out by the tightening r. Each layer may use up 1 - r of
-// the error that the layers before it have left. Bloom filters use all of it. Their layers have the
-// errors p (1 - r), p (1 - r) r, p (1 - r) r^2 ... The sum stays below p for any number of layers,
-// and so does the rate of the whole. Cuckoo filters often use less, and leave the rest to later
-// layers.
+// The tightening r divides the error bound p = options.fpr among the layers. Each layer may use the
+// share 1 - r of the error that the layers before it have left. Bloom layers use their whole share,
+// so they have the errors p (1 - r), p (1 - r) r, p (1 - r) r^2 ... The sum stays below p for any
+// number of layers, and so does the rate of the whole. Cuckoo layers often use less than their
+// share, and leave the rest to later layers.
 //
-// This takes memory. A million keys in layers that begin with a thousand keys need this multiple of
-// the memory of one filter of the right size (`tamis_scalable_table`), and up to twice that just
-// after a new empty layer begins:
+// Layers take more memory than one filter of the right size. The table shows the factor for a
+// million keys in layers that begin with a thousand keys (`tamis_scalable_table`). It is up to
+// twice as high just after a new layer begins:
 //
 //   bound           5%     1%     0.1%
 //   split-block     2.07   1.95   1.89
@@ -102,27 +103,30 @@ class ScalableBase<true> : public ErasableFilter {
 //   cuckoo12        1.02   6.1    26
 //
 // Cuckoo layers can be full tables if the bound is at least a dozen times the rate of a full table.
-// For lower bounds they have to stay far from full. With a tightening of 0.5, split-block takes 3.5
-// and classic 2.4 times the memory at 1% (bench/NOTES.md). If the number of keys is known, a filter
-// of that size is smaller and faster. Compact makes one.
+// For lower bounds, cuckoo layers have to stay far from full. With a tightening of 0.5, split-block
+// takes 3.5 and classic 2.4 times the memory at 1% (bench/NOTES.md). If the number of keys is
+// known, a filter of that size is smaller and faster. Compact makes such a filter.
 //
-// If a whole layer would exceed max_bytes, a smaller last one is made if that is worth its probes.
+// If the next layer would exceed max_bytes, a smaller last layer is made, unless it would have room
+// for too few keys to be worth its probes.
 //
 // Keys go into the oldest layer that is not full. This is the newest one unless keys were erased.
 //
 // Copies of a key: memory depends on the number of different keys, not on how often they come.
 //
-// A Bloom layer that is smaller than all layers before it together, as with a growth below 2, does
-// not take keys that these have. This costs a query for each insertion. If Bloom layers fill up
-// more slowly than keys come, inserted_count() is an estimate of the number of new keys.
+// With a growth below 2, a Bloom layer can be smaller than all layers before it together. Such a
+// layer does not take keys that older layers have, so each insertion includes a query. If many
+// inserted keys are copies, inserted_count() of Bloom layers is an estimate of the number of
+// different keys.
 //
-// Cuckoo layers hold copies: at most 8 of a key in each layer, or 4 once many keys are copies.
-// Copies are then at most half of all keys inserted. Insert returns false for a copy that is not
-// held, and rarely for a new key that cannot be distinguished from a key that is in. Contains
-// returns true for such a new key until the other key is erased.
+// Cuckoo layers hold copies of a key. A layer holds at most 8 copies of a key (10 with 12-bit
+// fingerprints), or 4 once many keys are copies. From then on, copies are at most half of all keys
+// inserted. Insert returns false for a copy that is not held, and rarely for a new key that cannot
+// be distinguished from a key that is in. Contains returns true for such a new key until the other
+// key is erased.
 //
 // An Engine runs queries on several threads, but changes on one. Scalable filters cannot be merged.
-// The filters that Compact returns can.
+// Filters that Compact returns can, if their kind can.
 //
 // F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With cuckoo layers, keys
 // can be erased. A key that several layers may have is not erased, because a layer that does not
@@ -136,7 +140,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // max_bytes. See FilterOptions for other errors.
   explicit ScalableFilter(const ScalableOptions& options);
 
-  // See SplitBlockBloomFilter::Load and Map. A loaded filter continues to grow in the same way. A
+  // See SplitBlockBloomFilter::Load and Map. A loaded filter continues to grow by the same rules. A
   // mapped filter is read-only.
   static ScalableFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   static ScalableFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
@@ -160,7 +164,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   using ChangeableFilter::Insert;
   using Filter::Contains;
 
-  // One key.
+  // Query one key.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(this->hasher_(key)); }
   bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, this->hash_));
@@ -183,12 +187,12 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // Removes all keys and all layers but the first. Throws Error(kReadOnly) if read_only().
   void Clear() override;
 
-  // Returns a copy in memory of its own, which is never read-only and continues to grow in the same
-  // way. Throws the errors of SplitBlockBloomFilter::Clone.
+  // Returns a copy in memory of its own, which is never read-only and continues to grow by the same
+  // rules. Throws the errors of SplitBlockBloomFilter::Clone.
   ScalableFilter Clone(const MemoryOptions& memory = {}) const;
 
-  // Returns one filter of `keys`, sized for their number at the rate of the whole, with the same
-  // hash. Pass the keys that were inserted; the filter cannot list them. Throws
+  // Builds one filter from `keys`, sized for their number, with the fpr and the hash of the
+  // options. Pass the keys that were inserted, because a filter cannot list its keys. Throws
   // Error(kInvalidArgument) if `keys` is empty or all null, if one of them is not in this filter,
   // or if a cuckoo filter has too many copies of a key. Also throws the errors of the constructor
   // of F.
@@ -226,8 +230,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
                       uint64_t first, detail::Outcomes& outcomes) noexcept;
   void AddLayer();
   bool TryAddLayer() noexcept;
-  // Sets current_ to a layer that is not full. If all are full, sets it past the last one and
-  // returns false.
+  // Sets current_ to a layer that is not full. If all layers are full, sets current_ past the last
+  // layer and returns false.
   bool FindRoom() noexcept;
   // Templates, because they compile only for layers that hold copies.
   template <int = 0>
@@ -251,8 +255,9 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   size_t current_ = 0;  // layers before it are full
   detail::ScalableCopies copies_;
   double error_left_ = 0;  // of options_.fpr, for later layers
-  // The number of layers at which a limit refused another one. 0: none was refused. With the same
-  // number of layers, the limit refuses again, because it depends only on options and layers.
+  // The number of layers when a limit refused another layer. 0: no layer was refused. While the
+  // number is the same, the limit would refuse again, because it depends only on options and
+  // layers.
   size_t refused_at_ = 0;
 };
 

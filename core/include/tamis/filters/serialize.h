@@ -19,7 +19,8 @@ namespace tamis {
 // it. Throw FormatError for a filter that is mapped from a damaged file.
 std::vector<std::byte> Serialize(const Filter& filter, const SaveOptions& options = {});
 uint64_t Serialize(const Filter& filter, std::span<std::byte> out, const SaveOptions& options = {});
-// Returns the number of these bytes. O(1), or O(layers) for a scalable filter.
+// Returns the number of bytes that Serialize returns or writes. O(1), or O(layers) for a scalable
+// filter.
 uint64_t SerializedBytes(const Filter& filter, const SaveOptions& options = {});
 
 }  // namespace tamis

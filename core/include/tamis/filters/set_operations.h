@@ -15,8 +15,8 @@ struct MergeCheck {
   explicit operator bool() const noexcept { return reason.empty(); }
 };
 
-// Returns whether `a` and `b` can be merged or intersected. They must have the same kind, which can
-// be merged, the same geometry, and the same hash with the same seed or secret.
+// Returns whether `a` and `b` can be merged or intersected. This requires the same geometry, the
+// same hash with the same seed or secret, and the same kind, which must be one that can be merged.
 MergeCheck CanMerge(const Filter& a, const Filter& b);
 
 // Adds all keys of `other` to `filter`, like Merge of its class. Throws Error(kIncompatible), with

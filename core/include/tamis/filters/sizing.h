@@ -46,10 +46,10 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 // `fpr` is out of range.
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 
-// Returns `num_blocks`, or less than a quarter more: the smallest sufficient number among 1, 2, 3
-// and 4, 5, 6 or 7 times a power of two. Above 7 * 2^29 it returns split_block::kMaxBlocks. Filters
-// of such sizes share the groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is
-// not in [1, split_block::kMaxBlocks].
+// Rounds `num_blocks` up to 1, 2, 3, or 4, 5, 6 or 7 times a power of two. The result is less than
+// a quarter larger. Above 7 * 2^29 it returns split_block::kMaxBlocks. Filters of such sizes share
+// the groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is not in [1,
+// split_block::kMaxBlocks].
 uint64_t BankBlocks(uint64_t num_blocks);
 
 // Returns the number n of distinct keys whose insertion is expected to set `bits_set` bits of a
@@ -65,19 +65,19 @@ double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks);
 // order, this is 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
 double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
 
-// Returns the smallest table that takes `capacity` distinct keys, except with a probability below
-// one in a million. The table is as full as the table in cuckoo_filter.h shows, minus five standard
-// deviations of the number of keys in a chunk. It is larger if `fpr` requires a lower load. An
-// `fpr` of 0 requires none. Throws Error(kInvalidArgument) for a width, `fpr` or result out of
-// range.
+// Returns the smallest table in which `capacity` distinct keys fit. The probability that a key does
+// not fit is below one in a million. The table is as full as the table in cuckoo_filter.h shows,
+// minus five standard deviations of the number of keys in a chunk. It is larger if `fpr` requires a
+// lower load. If `fpr` is 0, the rate does not matter. Throws Error(kInvalidArgument) for a width,
+// `fpr` or result out of range.
 cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double fpr = 0);
 
 // Returns the largest table of at most `bytes`, with the smallest number of equal chunks. Throws
 // Error(kInvalidArgument) for a width or size out of range.
 cuckoo::Geometry CuckooGeometryOfBytes(int fingerprint_bits, uint64_t bytes);
 
-// Returns the largest number of keys, at least 1, for which CuckooGeometry finds a table large
-// enough.
+// Returns the largest number of keys, at least 1, for which a table of this geometry is large
+// enough by the rules of CuckooGeometry.
 uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, double fpr = 0);
 
 // ---- Classic Bloom filters of m bits, of which each key sets k ----
@@ -94,9 +94,9 @@ double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 // bloom::kMaxBits.
 uint64_t BloomBits(uint64_t capacity, double fpr);
 
-// Returns the k with the lowest rate: max(1, round(m/n ln 2)), at most bloom::kMaxHashes. If a
-// smaller k makes the first term of the rate a hundredth of the second, returns that k, because
-// more hashes would not help. num_bits, capacity >= 1.
+// Returns the k with the lowest rate: max(1, round(m/n ln 2)), at most bloom::kMaxHashes. If the
+// first term of the rate is at most a hundredth of the second term for a smaller k, returns that k,
+// because more hashes would not help. num_bits, capacity >= 1.
 uint32_t BloomHashes(uint64_t num_bits, uint64_t capacity);
 
 // Returns the largest number of keys, at least 1, for which BloomFpr with the best number of hashes

@@ -49,8 +49,9 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   static SplitBlockBloomFilter Load(const std::filesystem::path& path,
                                     const LoadOptions& options = {});
   // Maps a file, read-only and without a copy. Pages are read when they are first probed. The file
-  // must not change while it is mapped. Save may replace it, but nobody may write into it, and if
-  // it is truncated, a probe ends the process (SIGBUS). Throws the errors of Load.
+  // must not change while it is mapped. Save may replace the file, but no program may write into
+  // it. If it is truncated, a probe raises SIGBUS, which ends the process. Throws the errors of
+  // Load.
   static SplitBlockBloomFilter Map(const std::filesystem::path& path,
                                    const MapOptions& options = {});
 
@@ -68,7 +69,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   using ChangeableFilter::InsertIfAbsent;
   using Filter::Contains;
 
-  // One key.
+  // Query one key.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
@@ -78,7 +79,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
                                          hash);
   }
 
-  // One key. Return true. Return false if the filter is read_only().
+  // Insert one key, and return true. If the filter is read_only(), return false.
   TAMIS_INLINE bool Insert(uint64_t key) noexcept {
     return Note(KeyType::kInteger, InsertOne(hasher_(key)));
   }
@@ -89,8 +90,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
     return Note(KeyType::kUnknown, InsertOne(hash));
   }
 
-  // Insert one key if Contains returns false for it. Return whether it was inserted, and so was
-  // new.
+  // Insert one key if Contains returns false for it. Return whether it was inserted.
   TAMIS_INLINE bool InsertIfAbsent(uint64_t key) noexcept {
     return Note(KeyType::kInteger, InsertOneIfAbsent(hasher_(key)));
   }
@@ -101,11 +101,11 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
     return Note(KeyType::kUnknown, InsertOneIfAbsent(hash));
   }
 
-  // Views of the blocks, for queries and insertions. A view is valid until the filter is destroyed,
-  // moved, or gets another backend. mutable_view() throws Error(kReadOnly) if the filter is
-  // read_only(), and adds KeyType::kUnknown to key_types().
+  // Return views of the blocks, for queries and insertions. A view is valid until the filter is
+  // destroyed, moved, or gets another backend. mutable_view() throws Error(kReadOnly) if the filter
+  // is read_only(), and adds KeyType::kUnknown to key_types().
   //
-  // An Engine may keep a copy of the filter on a GPU. It replaces the copy after a call of
+  // An Engine may keep a copy of the filter on a GPU. The Engine replaces the copy after a call of
   // mutable_view() and after insertions through a view. After writing to mutable_blocks(), call
   // mutable_view() again before the next query.
   ConstSplitBlockView view() const noexcept;
@@ -129,8 +129,8 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   double estimated_union_count(const SplitBlockBloomFilter& other) const;
   // Estimated number of distinct keys that are in both: the sum of both estimates minus the
   // estimate of the union (Papapetrou, Siberski and Nejdl, "Cardinality estimation and dynamic
-  // length adaptation for Bloom filters", 2010). It is a difference of large numbers: if the sets
-  // overlap little, the error is as large as the result. Throws the errors of
+  // length adaptation for Bloom filters", 2010). The result is a difference of large numbers: if
+  // the sets overlap little, its error is as large as the result itself. Throws the errors of
   // estimated_union_count.
   double estimated_intersection_count(const SplitBlockBloomFilter& other) const;
 

@@ -30,10 +30,11 @@ class Output;
 class ConstSplitBlockView {
  public:
   // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks. They begin at
-  // a multiple of 4 bytes. A multiple of 32 is faster, because no block lies in two cache lines
-  // then. `hash` is the hash of the keys in the blocks: {HashKind::kXxh64, 0} in Parquet files. If
-  // `backend` is nullptr, it is DefaultBackend(). Throws Error(kInvalidArgument) for any other
-  // size, place or hash, and Error(kUnknownBackend) if TAMIS_BACKEND names an unknown backend.
+  // a multiple of 4 bytes. A multiple of 32 is faster, because then each block lies in one cache
+  // line. `hash` is the hash of the keys in the blocks: {HashKind::kXxh64, 0} in Parquet files. If
+  // `backend` is nullptr, the view uses DefaultBackend(). Throws Error(kInvalidArgument) for any
+  // other size or alignment of `blocks` and for an invalid hash, and Error(kUnknownBackend) if
+  // TAMIS_BACKEND names an unknown backend.
   explicit ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash = {},
                                const Backend* backend = nullptr);
 
@@ -45,7 +46,7 @@ class ConstSplitBlockView {
     return std::as_bytes(std::span(words_, split_block::kWords * num_blocks_));
   }
 
-  // See the functions of these names of SplitBlockBloomFilter.
+  // See the functions with the same names in SplitBlockBloomFilter.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
     return ContainsHash(HashBytes(key, hash_));
@@ -87,8 +88,8 @@ class ConstSplitBlockView {
 // A view that can also insert keys, which needs exclusive access to the blocks.
 class SplitBlockView : public ConstSplitBlockView {
  public:
-  // See ConstSplitBlockView. Empty blocks are zeros. If `inserted` is not nullptr, insertions add
-  // the number of their keys to it, duplicates included.
+  // See ConstSplitBlockView. Blocks without keys are zeros. If `inserted` is not nullptr, it is the
+  // counter of the view: each insertion adds its number of keys, duplicates included.
   explicit SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash = {},
                           uint64_t* inserted = nullptr, const Backend* backend = nullptr);
 
@@ -103,14 +104,15 @@ class SplitBlockView : public ConstSplitBlockView {
     if (inserted_ != nullptr) ++*inserted_;
   }
   // Inserts all keys that are not null directly into the blocks. For large filters and many keys,
-  // SplitBlockBloomFilter::Insert is faster: it takes memory to order the keys first.
+  // SplitBlockBloomFilter::Insert is faster, because it allocates memory to order the keys first.
   void Insert(Keys keys) const noexcept { InsertKeys(keys, {}); }
 
   // The blocks, for programs that compute the bits elsewhere.
   std::span<std::byte> mutable_blocks() const noexcept {
     return std::as_writable_bytes(std::span(words_, split_block::kWords * num_blocks_));
   }
-  // Adds `keys` to the counter, if there is one, after a change of mutable_blocks().
+  // Adds `keys` to the counter, if the view has one. Call this after adding keys through
+  // mutable_blocks().
   void AddInserted(uint64_t keys) const noexcept {
     if (inserted_ != nullptr) *inserted_ += keys;
   }

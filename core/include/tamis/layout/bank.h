@@ -5,8 +5,8 @@
 // blocks. Row j has bit j of every filter, so it is one cache line. A filter is a column of the
 // group, called a member. The members that may have a key are the AND of the key's eight rows.
 // BIGSI and COBS, indexes of sequences, and BitFunnel, a search engine, use this layout (Goodwin et
-// al., "BitFunnel: Revisiting Signatures for Search", 2017). The blocks, which keep the eight rows
-// within 16 KiB, are new.
+// al., "BitFunnel: Revisiting Signatures for Search", 2017). In tamis, the eight rows of a key are
+// in one block of 16 KiB, which is new.
 //
 // Every backend calls or mirrors this header. A change here is a format change.
 #ifndef TAMIS_LAYOUT_BANK_H_

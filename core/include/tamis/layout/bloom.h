@@ -16,7 +16,7 @@
 namespace tamis::bloom {
 
 inline constexpr uint64_t kWordBits = 64;
-// Also the minimum number of bits, so that steps stay below the size of the array.
+// A filter also has at least this number of bits, so that steps stay below the size of the array.
 inline constexpr uint32_t kMaxHashes = 64;
 inline constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // 1 PiB; a double counts exactly up to it
 inline constexpr uint64_t kStepMultiplier = 0xD6E8FEB86659FD93;  // odd
@@ -27,8 +27,8 @@ TAMIS_HD constexpr uint64_t MulHigh(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>((static_cast<Wide>(a) * b) >> 64);
 }
 
-// Returns a second hash, a bijection of the first one whose high bits depend on all its bits. The
-// high bits of the first hash make the position.
+// Returns the hash for the step: a bijection of `hash`, whose high bits depend on all bits of
+// `hash`. The first position depends on the high bits of `hash` itself.
 TAMIS_HD constexpr uint64_t StepHash(uint64_t hash) {
   return (hash ^ (hash >> 32)) * kStepMultiplier;
 }
@@ -63,7 +63,7 @@ TAMIS_HD constexpr void SetBit(uint64_t* words, uint64_t position) {
   words[position / kWordBits] |= uint64_t{1} << (position % kWordBits);
 }
 
-// Returns whether all bits of the hash are set. Stops at the first one that is not.
+// Returns whether all bits of the hash are set. Stops at the first bit that is not set.
 TAMIS_HD constexpr bool Contains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                                  uint64_t hash) {
   Walk walk = Start(hash, num_bits);

@@ -51,7 +51,7 @@ TAMIS_HD constexpr void BlockInsert(uint64_t* block, uint64_t hash) {
   }
 }
 
-// Returns false, with nothing changed, if a counter is 0, because the key was never inserted then.
+// If a counter of the hash is 0, the key was never inserted: returns false and changes nothing.
 TAMIS_HD constexpr bool BlockErase(uint64_t* block, uint64_t hash) {
   if (!BlockContains(block, hash)) return false;
   for (int w = 0; w < kWords; ++w) {

@@ -69,7 +69,8 @@ struct Geometry {
   friend constexpr bool operator==(const Geometry&, const Geometry&) = default;
 };
 
-// Returns a fingerprint in [1, kFingerprints]. All are equally likely, as far as 16 bits allow.
+// Returns a fingerprint in [1, kFingerprints]. 16 bits of the hash are scaled to this range, so all
+// fingerprints are almost equally likely.
 template <int kBits>
 TAMIS_HD constexpr uint32_t Fingerprint(uint64_t hash) {
   return 1 + ((static_cast<uint32_t>(hash & 0xFFFF) * kFingerprints<kBits>) >> 16);
@@ -102,9 +103,10 @@ TAMIS_HD constexpr Place Unpack(uint64_t packed) {
           static_cast<uint32_t>(packed & 0xFFFF)};
 }
 
-// The fingerprint is squared. So moves by two fingerprints can add as many different values to the
-// number of a bucket as there are pairs of fingerprints. A multiplication alone gives only a few
-// hundred values at 8 bits, and tables then fill to 96% instead of 97.6%.
+// AlternateBucket squares the fingerprint before it multiplies. So the moves of two fingerprints,
+// one after the other, shift a bucket by a different distance for each pair of fingerprints.
+// Without the square, there are only a few hundred different distances at 8 bits, and tables fill
+// to 96% instead of 97.6%.
 inline constexpr uint32_t kAlternateMix = 0x9E3779B1;  // 2^32 / golden ratio, odd
 
 // Returns the other bucket of a fingerprint that is in `bucket`. Both are numbers within the chunk.
@@ -122,8 +124,8 @@ TAMIS_HD constexpr Word<kBits> Broadcast(uint32_t fingerprint) {
   return fingerprint * Bucket<kBits>::kOnes;
 }
 
-// Returns the highest bits of the slots that are 0 (Mycroft's test for zero bytes). Exact up to the
-// lowest such slot. A borrow may set more bits above it.
+// Returns the highest bits of the slots that are 0 (Mycroft's test for zero bytes). The result is
+// exact up to the lowest slot that is 0. A borrow may set more bits above that slot.
 template <int kBits>
 TAMIS_HD constexpr Word<kBits> ZeroSlots(Word<kBits> word) {
   constexpr Word<kBits> kOnes = Bucket<kBits>::kOnes;

@@ -86,7 +86,7 @@ TAMIS_HD constexpr Places Locate(uint64_t mixed, uint64_t range, uint64_t length
           (first + 2 * length) ^ ((x >> 16) & (length - 1))};
 }
 
-// The value of slot i in the low bits. The bits above are undefined.
+// Returns the value of slot i in the low bits. The higher bits are undefined.
 template <int kBits>
 TAMIS_HD uint32_t Slot(const unsigned char* slots, uint64_t i) {
   if constexpr (kBits == 8) {
@@ -120,8 +120,9 @@ TAMIS_HD void SetSlot(unsigned char* slots, uint64_t i, uint32_t value) {
   }
 }
 
-// The fingerprint of a key is the low bits of ~mixed, and the xor of its three slots. So a shard of
-// zeros with the multiplier 0 contains no key. `slots` are those of the shard.
+// Returns whether the xor of the key's three slots is its fingerprint, which is the low bits of
+// ~mixed. So a shard of zeros with the multiplier 0 contains no key. `slots` points to the slots of
+// the shard.
 template <int kBits>
 TAMIS_HD bool ShardContains(const Table& table, const unsigned char* slots, uint64_t mixed) {
   constexpr uint32_t kMask = ~uint32_t{0} >> (32 - kBits);
@@ -143,9 +144,9 @@ TAMIS_HD bool Contains(const Table& table, uint64_t hash) {
   return ShardContains<kBits>(table, slots, mixed);
 }
 
-// The multiplier of a shard in attempt 0, 1, ... It is odd, so different hashes stay different. The
-// function is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-// 2014).
+// Returns the multiplier that attempt 0, 1, ... to build a shard uses. It is odd, so different
+// hashes stay different. The function is SplitMix64 (Steele, Lea and Flood, "Fast Splittable
+// Pseudorandom Number Generators", 2014).
 TAMIS_HD constexpr uint64_t Multiplier(uint32_t attempt) {
   uint64_t z = (uint64_t{attempt} + 1) * 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
