@@ -16,7 +16,8 @@ constexpr uint64_t kMaxSliceBytes = uint64_t{64} << 20;
 
 AbsentWriter::AbsentWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads)
     : target_(std::move(target)), kernels_(kernels) {
-  // Slices have about equal lengths. A short last one would let the others touch more memory.
+  // Slices have about equal lengths. If the last slice were much shorter, the other slices would be
+  // longer and touch more memory.
   const uint64_t most =
       std::clamp(target_.filter.bytes, kMinSliceBytes, kMaxSliceBytes) / sizeof(uint64_t);
   max_slice_keys_ = (n / (n / most + 1) / 64 + 1) * 64;

@@ -14,16 +14,16 @@
 
 namespace tamis::detail {
 
-// Works like PartitionedWriter, but keeps the order of equal keys, the first of which is new. The
-// hashes of a slice are distributed to lists, one for each region and thread. Then the lists of
-// each region are inserted in the order of threads, while the region stays in cache.
+// Works like PartitionedWriter, but keeps the order of equal keys, because only the first of them
+// is new. The hashes of a slice are distributed to lists, one for each region and thread. Then the
+// lists of each region are inserted in the order of threads, while the region stays in cache.
 class AbsentWriter final : public BulkWriter {
  public:
   // The filter to write to.
   struct Target {
     RegionTarget filter;
-    // Inserts the absent keys of a batch of hashes and sets the bits of those in `fresh`. Called by
-    // one thread at a time for each region.
+    // Inserts the hashes of a batch that are absent, and sets their bits in `fresh`. Called by one
+    // thread at a time for each region.
     std::function<void(const Batch& hashes, uint64_t* fresh)> insert;
   };
 

@@ -14,9 +14,9 @@ namespace tamis::detail {
 // Takes the keys of a call in slices. For each slice, the caller does this in order:
 // 1. The threads that share the work add all keys.
 // 2. All tasks run, in any order and at the same time.
-// 3. If the caller needs to know which keys were new, Tell is called for all threads, also at the
+// 3. If the caller requested which keys were new, it calls Tell for each thread, possibly at the
 //    same time.
-// 4. EndSlice is called.
+// 4. The caller calls EndSlice.
 class BulkWriter {
  public:
   virtual ~BulkWriter() = default;

@@ -44,7 +44,7 @@ template <size_t kMin, size_t kMax, bool kSeeded>
                  : XXH3_64bits(string.data(), string.size());
 }
 
-// Hashes the leading strings whose lengths are in [kMin, kMax]. Returns how many.
+// Hashes the leading strings whose lengths are in [kMin, kMax], and returns their number.
 template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
 [[gnu::flatten]] size_t HashWithin(const Strings& strings, size_t n, uint64_t seed,
                                    uint64_t* hashes) {
@@ -66,7 +66,8 @@ template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
   }
 }
 
-// Reads the leading strings of the width of T as integers, which have kernels. Returns how many.
+// Reads the leading strings of sizeof(T) bytes as integers, for which there are kernels. Returns
+// the number of these strings.
 template <typename T, typename Strings>
 size_t ReadIntegers(const Strings& strings, size_t n, uint64_t* values) {
   static_assert(std::endian::native == std::endian::little);
@@ -89,7 +90,7 @@ struct Part {
   std::string_view operator[](size_t i) const noexcept { return strings[begin + i]; }
 };
 
-// Whether each string begins where the one before ends.
+// Whether each string begins where the string before it ends.
 template <typename Strings>
 constexpr bool kEndToEnd = false;
 template <typename Offset>
@@ -97,7 +98,8 @@ constexpr bool kEndToEnd<Part<BasicStringColumn<Offset>>> = true;
 template <>
 constexpr bool kEndToEnd<Part<FixedValues>> = true;
 
-// A guess about the lengths of all strings, from a few of them. A wrong guess only costs time.
+// A guess about the lengths of all strings, from a sample of them. If the guess is wrong, hashing
+// only takes longer.
 struct Guess {
   template <typename Strings>
   Guess(const Strings& strings, size_t n) {
@@ -115,7 +117,7 @@ struct Guess {
 
   bool Within(size_t min, size_t max) const noexcept { return least >= min && most <= max; }
 
-  // Returns whether sorting the strings would not pay.
+  // Returns whether hashing the strings in order is faster than sorting them first.
   bool InOrder() const noexcept { return equal || AreLong(); }
   bool AreLong() const noexcept { return mean > kXxh3Long.back(); }
 
@@ -141,7 +143,7 @@ struct Guess {
   size_t mean, least = ~size_t{0}, most = 0;  // lengths in bytes
 };
 
-// Hashes the leading strings that are exactly `bytes` long, if that is 4 or 8. Returns how many.
+// If `bytes` is 4 or 8, hashes the leading strings of this length, and returns their number.
 template <typename Strings>
 size_t HashAsIntegers(const CommonKernels& kernels, const Strings& strings, size_t n, size_t bytes,
                       const HashSpec& spec, uint64_t* hashes) {
@@ -156,8 +158,9 @@ size_t HashAsIntegers(const CommonKernels& kernels, const Strings& strings, size
   return n;
 }
 
-// Hashes the leading strings that are all in one short class, if the sample is. For these the code
-// has no branch that sorting could save. Returns how many.
+// If the lengths of the sample are all in one short class, hashes the leading strings whose lengths
+// are in that class, and returns their number. For these strings, the code has no branch on the
+// length that sorting could save.
 template <bool kSeeded, typename Strings>
 size_t HashOneClass(const Strings& strings, size_t n, const Guess& guess, uint64_t seed,
                     uint64_t* hashes) {

@@ -13,7 +13,7 @@
 
 namespace tamis::detail {
 
-// Values of a fixed width, end to end.
+// Values of a fixed width, stored end to end.
 struct FixedValues {
   const char* bytes;
   size_t width;

@@ -16,7 +16,7 @@ namespace tamis::detail {
 
 class Outcomes {
  public:
-  // The caller requested nothing.
+  // For a caller that requested no output.
   Outcomes() = default;
   // Indices are written in the order of calls to Reject. Bitmaps must be 0 at first.
   Outcomes(const ChangeOutputs& outputs)
@@ -28,8 +28,8 @@ class Outcomes {
   uint64_t* rejected() const noexcept { return rejected_; }
   bool wants_rejected() const noexcept { return next_ != nullptr || rejected_ != nullptr; }
 
-  // Without rejected_indices, several threads may call this at the same time, for keys in different
-  // words of the bitmap.
+  // If the caller did not request indices, several threads may call this at the same time, for keys
+  // in different words of the bitmap.
   void Reject(uint64_t index) noexcept {
     if (next_ != nullptr) *next_++ = index;
     if (rejected_ != nullptr) SetBit(rejected_, index);

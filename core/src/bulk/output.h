@@ -23,7 +23,8 @@ void RequireRoom(std::span<uint8_t> out, uint64_t keys);
 void RequireRoom(std::span<uint32_t> out, uint64_t keys);
 void RequireRoom(std::span<uint64_t> out, uint64_t keys);
 
-// The kind and memory of the output of a call. Copies of an Output share the memory.
+// The kind and memory of the output of a call: bits, bytes, rows (the indices that Select writes),
+// or only a count. Copies of an Output share the memory.
 class Output {
  public:
   Output(Bitmap bits) noexcept : Output(Type::kBits, bits.words().data(), bits.words().size()) {}
@@ -32,7 +33,7 @@ class Output {
   Output(std::span<uint64_t> rows) noexcept : Output(Type::kRows64, rows.data(), rows.size()) {}
   static Output Count() noexcept { return Output(Type::kCount, nullptr, 0); }
 
-  // Throws like the functions of the same name above.
+  // Throws the errors of the functions with the same name above.
   void RequireRoom(uint64_t keys) const;
 
   // Returns the words of a bitmap, which may be written without Write, or nullptr for other
@@ -43,8 +44,9 @@ class Output {
 
   bool has_rows() const noexcept { return type_ == Type::kRows32 || type_ == Type::kRows64; }
 
-  // Returns the part that the keys from `begin` on write; `begin` must be a multiple of 64. Rows
-  // are written where they would be if all earlier keys were found: Close moves them.
+  // Returns the part of the output for the keys from `begin` on; `begin` must be a multiple of 64.
+  // The rows of the part begin where they would be if all earlier keys were found. Close moves them
+  // to their final place.
   Output From(uint64_t begin) const noexcept;
 
   // Writes the results for keys [begin, begin + n), counted from the start of this part, from their
@@ -53,8 +55,8 @@ class Output {
   size_t Write(const CommonKernels& kernels, const uint64_t* bits, size_t n,
                uint64_t begin) noexcept;
 
-  // Moves the rows of all parts together. Part i has written found[i] rows; each part had
-  // `part_keys` keys, except for the last.
+  // Moves the rows of all parts so that no gaps are left. Part i has written found[i] rows; each
+  // part had `part_keys` keys, except for the last.
   void Close(std::span<const size_t> found, uint64_t part_keys) const noexcept;
 
  private:

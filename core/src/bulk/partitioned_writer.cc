@@ -28,7 +28,7 @@ PartitionedWriter::PartitionedWriter(Target target, const Kernels& kernels, uint
   const uint64_t buffer_bytes = std::clamp(wanted, kMinBufferBytes, kMaxBufferBytes);
   const uint64_t share = buffer_bytes / sizeof(uint64_t) / threads / num_regions_;
   const uint64_t needed = n / threads / num_regions_;
-  // There is more room than needed for one batch, which may fall into one region as a whole.
+  // kBatchKeys is the room for one more batch, because a whole batch may fall in one region.
   buffer_hashes_ = std::min(share, needed + needed / 8) + kBatchKeys;
   buffers_.resize(threads);
   for (Buffers& buffers : buffers_) {

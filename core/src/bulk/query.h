@@ -25,7 +25,8 @@ void QueryBits(const CommonKernels& kernels, const HashSpec& hash, const ProbeBa
   ClearNulls(keys, 0, keys.size(), bits);
 }
 
-// The same, ordered by region. `lists` must have room for the keys; its contents are dropped.
+// Does the same, ordered by region. `lists` must have room for the keys; its earlier contents are
+// dropped.
 void QueryByRegion(const Kernels& kernels, const HashSpec& hash, Probe probe, RegionLists& lists,
                    const Keys& keys, uint64_t* bits) noexcept;
 

@@ -30,8 +30,8 @@ bool Queryable::Contains(std::string_view key) const { return Count(std::span(&k
 
 bool Queryable::ContainsHash(uint64_t hash) const { return Count(Hashes{{&hash, 1}}) != 0; }
 
-// Does the same as Answer, without its overhead, because calls for this output have the fewest
-// keys.
+// Does the same as Answer, but without the overhead of Answer, because calls that request a bitmap
+// often have few keys.
 size_t Queryable::Contains(Keys keys, Bitmap out) const {
   detail::RequireRoom(out, keys.size());
   if (keys.empty()) return 0;

@@ -39,8 +39,8 @@ double DirectSeconds(const Cost& cost, double keys, double speed) noexcept {
 }
 
 // Ordering saves the access to memory for all keys except the first one in a line. The calibration
-// measures several keys in each line. With fewer keys per line, more of them cost as much as a
-// direct write. Every thread pays the cost of all regions.
+// measures several keys in each line. With fewer keys per line, more keys take as long as a direct
+// write. Every thread spends the time for all regions.
 double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
                           double speed) noexcept {
   const double lines = static_cast<double>(filter_bytes) / kLineBytes;

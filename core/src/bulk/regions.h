@@ -1,5 +1,5 @@
-// The regions of a filter that order a bulk insertion or lookup, and the estimates of when ordering
-// pays.
+// The regions of a filter that order a bulk insertion or lookup, and the estimates of whether
+// ordering is faster.
 #ifndef TAMIS_CORE_SRC_BULK_REGIONS_H_
 #define TAMIS_CORE_SRC_BULK_REGIONS_H_
 
@@ -30,8 +30,8 @@ inline uint64_t CalibratedKeys(uint64_t filter_bytes) noexcept {
 }
 
 // Return the seconds that inserting `keys` keys takes, directly or ordered by region first. `speed`
-// is the speed of all threads together, relative to one thread. The faster route is chosen by
-// these.
+// is the speed of all threads together, relative to one thread. Callers compare both times and
+// choose the faster route.
 double DirectSeconds(const Cost& cost, double keys, double speed = 1) noexcept;
 double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
                           double speed = 1) noexcept;
@@ -40,8 +40,9 @@ double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
 // huge pages. In larger filters most lookups walk through page tables.
 inline constexpr uint64_t kTlbBytes = uint64_t{4} << 30;
 
-// Largest number of keys of a lookup that one thread orders at a time, and that all threads do
-// together. With more keys, more of them share cache lines, but they take more memory.
+// The largest number of keys of a lookup that one thread orders at a time, and the largest number
+// for all threads together. If more keys are ordered at a time, more keys share a cache line, but
+// the lists take more memory.
 inline constexpr uint64_t kMaxOrderedKeys = uint64_t{1} << 22;
 inline constexpr uint64_t kMaxOrderedByAll = uint64_t{1} << 24;
 

@@ -13,8 +13,8 @@
 
 namespace tamis::detail {
 
-// Thread-safe; calls may wait for each other. Cheap to make: the first lookup does the expensive
-// work.
+// Thread-safe; calls may wait for each other. The constructor is cheap, and the first lookup does
+// the expensive work.
 class Accelerator {
  public:
   // Receives the bits of keys [begin, begin + n), in order. `n` is a multiple of 64 except in the
@@ -26,9 +26,11 @@ class Accelerator {
   // Returns the backend that names the GPU in an Engine::CallPlan. Its kernels are those of the
   // best backend of the host; they do all work that is not passed to the GPU.
   virtual const Backend& backend() const noexcept = 0;
-  // Returns whether the accelerator can take this filter, as far as that is known without trying.
+  // Returns false if the accelerator certainly cannot look up keys in this filter. If it returns
+  // true, an attempt may still fail.
   virtual bool Takes(const Filter& filter) const noexcept = 0;
-  // Returns whether an earlier call left a copy of the filter in its current state.
+  // Returns whether the accelerator has a copy of the filter in its current state, from an earlier
+  // call.
   virtual bool HasMirror(const Filter& filter) const noexcept = 0;
   // Returns whether any part of the keys is in device memory, which the host cannot read. Throws
   // Error(kDevice) if that cannot be determined.
@@ -37,9 +39,10 @@ class Accelerator {
   // Error(kDevice) if the device failed.
   virtual void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) = 0;
 
-  // The copies of filters that the accelerator keeps. LimitMirrors takes effect at the next lookup;
-  // 0 stands for half of the device memory. MirrorBytes returns the bytes of all copies.
-  // DropMirrors frees all copies. When a filter is destroyed, its copy is freed.
+  // These functions manage the mirrors: the copies of filters that the accelerator keeps.
+  // LimitMirrors sets the maximum of their bytes, which takes effect at the next lookup; 0 stands
+  // for half of the device memory. MirrorBytes returns the bytes of all mirrors. DropMirrors frees
+  // all mirrors. When a filter is destroyed, its mirror is freed.
   virtual void LimitMirrors(uint64_t bytes) noexcept = 0;
   virtual uint64_t MirrorBytes() const noexcept = 0;
   virtual void DropMirrors() noexcept = 0;

@@ -56,7 +56,7 @@ class Dispatcher {
   // threads, then the better backend. Cheap enough to be called for each batch.
   CallRoute Choose(const PlanRequest& request) const noexcept;
 
-  // Returns the same choice, with all alternatives and the reason.
+  // Returns the route that Choose returns, with all alternatives and the reason.
   Engine::CallPlan Explain(const PlanRequest& request) const;
 
  private:
@@ -89,7 +89,7 @@ class Dispatcher {
   std::string machine_;
   double thread_start_seconds_;
   double thread_efficiency_;
-  std::string device_;  // on which the next two were measured
+  std::string device_;  // the GPU on which the next two were measured
   double device_start_seconds_;
   double upload_bytes_per_second_;
   std::vector<Candidate> candidates_;

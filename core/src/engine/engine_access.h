@@ -13,7 +13,8 @@ namespace tamis::detail {
 
 struct EngineAccess {
   // Makes an Engine with a GPU that is not in Backends(), for its calibration and for tests. Throws
-  // the errors of the constructor of Engine. If `accelerator` is nullptr, does the same as that.
+  // the errors of the constructor of Engine. If `accelerator` is nullptr, does the same as the
+  // constructor.
   static Engine Make(EngineOptions options, std::shared_ptr<Accelerator> accelerator);
   // Calls work(workers) with all threads of the engine.
   static void WithWorkers(const Engine& engine, FunctionRef<void(Workers& workers)> work);

@@ -10,14 +10,14 @@
 
 namespace tamis::detail {
 
-// Thread-safe. Calls from several threads run at the same time. Each call has its calling thread.
-// If there are fewer callers than processors, the other threads help the call that has the fewest
-// tasks left. So a small call does not wait for a large one. Calls on one thread are not counted,
-// since most of them are over before a worker could leave another call. No call may be running when
-// the pool is destroyed.
+// Thread-safe. Calls from several threads run at the same time. The calling thread works on its own
+// call. If there are fewer callers than processors, workers of the pool help the call that has the
+// fewest tasks left. So a small call does not wait for a large one. Calls on one thread are not
+// counted, since most of them are over before a worker could leave another call. No call may be
+// running when the pool is destroyed.
 //
-// A child of fork does not have the threads. There the pool starts new ones when it needs them, and
-// can be destroyed without any.
+// A child process of fork does not have the threads. In the child, the pool starts new threads when
+// it needs them, and can be destroyed even if it has started none.
 class ThreadPool {
  public:
   // The first call that needs threads starts them. They are kept until the pool is destroyed.
@@ -29,8 +29,8 @@ class ThreadPool {
   // Calls task(i, thread) for every i in [0, tasks), and returns when all are done. `task` must not
   // call this pool. The caller and up to `threads` - 1 workers, at most kMaxThreads in all, claim
   // the tasks in ascending order. `thread` is in [0, threads), and different for all threads that
-  // work at the same time. If threads come too late, or the system refuses to start them, the
-  // others do their share.
+  // work at the same time. If threads come too late, or if the system refuses to start them, the
+  // other threads run all tasks.
   template <typename Task>
   void ParallelFor(size_t tasks, unsigned threads, const Task& task) {
     static_assert(std::is_nothrow_invocable_v<const Task&, size_t, unsigned>);

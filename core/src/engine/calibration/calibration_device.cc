@@ -43,9 +43,10 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
                    uint64_t keys, Calibration& calibration) {
   EngineOptions options;
   options.pin = CallRoute{&backend, 1, false, 0, 0};
-  options.calibration.points = {{std::string(backend.name), 1, 1, 1, 1}};  // it is the only way
+  options.calibration.points = {{std::string(backend.name), 1, 1, 1, 1}};  // the only route
   const Engine engine = EngineAccess::Make(std::move(options), accelerator);
-  // The filters that can be empty are: that costs a GPU no less than full ones.
+  // Filters stay empty if their kind allows that, because a GPU takes as long for empty filters as
+  // for full ones.
   std::vector<uint64_t> many(keys);
   for (uint64_t i = 0; i < keys; ++i) many[i] = i * 0x9E3779B97F4A7C15;
   std::vector<uint64_t> bits(BitmapWords(keys));

@@ -16,7 +16,7 @@ inline constexpr uint64_t kDeviceKeys = uint64_t{8} << 20;
 // Replaces the figures of a GPU in a calibration that has the figures of the host: device,
 // device_start_us, upload_gb_per_s, and the points of `backend`, at the kinds and sizes at which
 // the best backend of the host was measured. The host does the insertions, so their figures are
-// copied. `accelerator` is the one of a backend that is not in Backends(), otherwise nullptr.
+// copied. If `backend` is not in Backends(), `accelerator` is its accelerator, otherwise nullptr.
 // Throws Error(kDevice), Error(kOutOfMemory), std::bad_alloc.
 void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& accelerator,
                    uint64_t keys, Calibration& calibration);

@@ -9,11 +9,11 @@
 
 namespace tamis::detail {
 
-// The number of keys that a static filter is built from, so that it has a little less than
-// `filter_bytes` bytes.
+// Returns the number of keys from which a static filter of a little less than `filter_bytes` bytes
+// is built.
 uint64_t MeasuredKeys(const Kind& kind, uint64_t filter_bytes);
-// A filter of at most `filter_bytes` bytes: empty, or for a static kind, built from the integers
-// below MeasuredKeys.
+// Returns a filter of at most `filter_bytes` bytes. The filter is empty, or for a static kind,
+// built from the integers below MeasuredKeys.
 AnyFilter MakeMeasured(const Kind& kind, uint64_t filter_bytes);
 
 }  // namespace tamis::detail

@@ -10,7 +10,7 @@
 
 namespace tamis::detail {
 
-// Functions for the row of a kind: check_geometry and shape.
+// The functions check_geometry and shape of Kind, for such kinds.
 template <uint64_t kMaxBlocks, uint64_t kBlockBytes>
 uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check) {
   check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, kMaxBlocks);

@@ -29,13 +29,13 @@ struct FilterAccess {
     return {base.shared_ ? FilterBase::NewIdentity() : base.identity_, base.changes_,
             base.inserted_};
   }
-  // Marks a filter whose contents others change without its functions.
+  // Marks a filter whose contents other code changes without calling the functions of the filter.
   static void SetShared(Filter& filter, bool shared) noexcept { Base(filter).shared_ = shared; }
   static bool IsShared(const Filter& filter) noexcept { return Base(filter).shared_; }
 
   static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
 
-  // Throws FormatError if the contents are damaged. Must be called before they are copied
+  // Throws FormatError if the contents are damaged. Must be called before the contents are copied
   // elsewhere.
   static void RequireIntact(const Filter& filter) { Base(filter).RequireIntact(); }
 
@@ -85,8 +85,8 @@ struct FilterAccess {
   static uint64_t ChangeFrom(ChangeableFilter& filter, Change change, const Kernels& kernels,
                              uint64_t n, const BatchSource& source, bool partitioned,
                              Workers& workers, uint64_t slice_keys, Outcomes outcomes);
-  // The same for keys in memory, on the calling thread and with the backend of the filter. Takes
-  // the route that is faster by the figures of a typical machine.
+  // Does the same for keys in memory, on the calling thread and with the backend of the filter.
+  // Takes the route that is faster by the figures of a typical machine.
   static size_t ChangeKeys(ChangeableFilter& filter, Change change, const Keys& keys,
                            const ChangeOutputs& outputs);
 

@@ -8,10 +8,10 @@ namespace tamis::detail {
 
 class FilterObserver {
  public:
-  // Called when no filter has this identity (FilterAccess::Version) any more, because its filter
-  // was destroyed or another one was moved into it. Runs on the thread that does so. Also called
-  // for filters that the observer does not know. Must not destroy filters, nor add or remove
-  // observers.
+  // Called when no filter has this identity (FilterAccess::Version) any more, because the filter
+  // was destroyed or another filter was moved into it. Runs on the thread that destroyed or moved
+  // the filter. Also called for filters of which the observer has no copy. Must not destroy
+  // filters, nor add or remove observers.
   virtual void Gone(uint64_t identity) noexcept = 0;
 
  protected:
@@ -22,7 +22,7 @@ class FilterObserver {
 void AddFilterObserver(FilterObserver& observer);
 // Waits for running calls of Gone.
 void RemoveFilterObserver(FilterObserver& observer) noexcept;
-// Costs next to nothing if there are no observers.
+// Takes almost no time if there are no observers.
 void TellFilterObservers(uint64_t identity) noexcept;
 
 }  // namespace tamis::detail

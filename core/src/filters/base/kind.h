@@ -1,4 +1,5 @@
-// A filter kind as a value, with everything that files and other parts of the library need of it.
+// A filter kind as a value, with all data and functions that files and other parts of the library
+// use.
 #ifndef TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_
 #define TAMIS_CORE_SRC_FILTERS_BASE_KIND_H_
 
@@ -37,14 +38,14 @@ struct TypicalCosts {
 };
 
 struct KindCalibration {
-  // The kind whose figures are used for this one. It is this kind if it is measured.
+  // The kind whose figures are used for this kind: this kind itself if it is measured.
   FilterKind costs_as;
   // Larger filters are not measured.
   uint64_t max_bytes = ~uint64_t{0};
   // Insertion is measured until the filter is full, from an empty filter each time.
   bool until_full = false;
-  // Fills the filter as far as lookups require, if the `keys` keys that are inserted for measuring
-  // are not enough. nullptr if that makes no difference.
+  // Fills the filter before lookups are measured, if the `keys` keys that were inserted for
+  // measuring are too few. nullptr if lookups take the same time in an emptier filter.
   void (*fill)(ChangeableFilter& filter, uint64_t keys) = nullptr;
   bool on_device = false;  // queries on a GPU are measured, too
   TypicalCosts typical = {};
@@ -74,7 +75,8 @@ struct Kind {
   double (*fpr_of_bytes)(double keys, uint64_t bytes) = nullptr;
   // Returns the rate with `header.capacity` keys. nullptr for kinds that have layers.
   double (*fpr_when_full)(const FileHeader& header) = nullptr;
-  // The same, as versions before 1.0 computed it. nullptr if this has not changed.
+  // Returns the rate as versions before 1.0 computed it. nullptr if the computation has not
+  // changed.
   double (*old_fpr_when_full)(const FileHeader& header) = nullptr;
 
   // Returns the facts about a filter of `bytes` bytes with `keys` keys.
@@ -121,7 +123,7 @@ void IntersectAs(Filter& filter, const Filter& other) {
 
 // Returns the false-positive rate with `header.capacity` keys, for a kind without layers.
 double FprAtCapacity(const FileHeader& header);
-// The same by Kind::old_fpr_when_full.
+// Returns the rate by Kind::old_fpr_when_full.
 double OldFprAtCapacity(const FileHeader& header);
 
 // Returns whether ordering `keys` insertions by region is expected to be faster than writing them

@@ -14,9 +14,9 @@ void CheckFpr(double fpr);
 // Returns the rate in the options, or kDefaultFpr if it is 0. Checks it even if bytes set the size.
 double FprOrDefault(const FilterOptions& options);
 
-// The rates by which versions before 1.0 sized filters. They assume that no two keys have all bits
-// in common, and that the keys of a block are Poisson-distributed even if there are few blocks.
-// Kudu uses the first.
+// The rates by which versions before 1.0 sized filters. Both assume that no two keys have all bits
+// in common. The first also assumes that the keys of a block are Poisson-distributed even if there
+// are few blocks. Apache Kudu uses the first formula.
 double PoissonSplitBlockFpr(double keys, uint64_t num_blocks);
 double OldBloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 

@@ -66,7 +66,7 @@ std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view ba
 
 bool PartitioningPays(FilterKind kind, std::string_view backend, uint64_t filter_bytes,
                       uint64_t keys) noexcept {
-  if (keys < kBatchKeys) return false;  // saves small calls the cost of an estimate
+  if (keys < kBatchKeys) return false;  // an estimate would slow down small calls
   const Kind& row = KindOf(kind);
   if (!row.info.can.parallel_build) return false;
   const Cost cost = CostOfSize(TypicalCostsOf(row, backend), filter_bytes);

@@ -13,9 +13,10 @@ namespace tamis::detail {
 // Returns all kinds. The first one is the default, which is fast.
 std::span<const Kind* const> Kinds() noexcept;
 
-// Returns nullptr for an unknown number.
+// Returns the row of `kind`, or nullptr for an unknown number.
 const Kind* FindKind(FilterKind kind) noexcept;
-// Requires a known kind, such as the kind of a filter or of a header that has passed its checks.
+// Returns the row of `kind`, which must be a known kind, such as the kind of a filter or of a
+// header that has passed its checks.
 const Kind& KindOf(FilterKind kind) noexcept;
 
 // Returns the figures of a typical machine for filters of this kind on a backend. Empty if the kind

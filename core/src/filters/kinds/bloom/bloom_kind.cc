@@ -70,8 +70,8 @@ LookupFacts Facts(uint64_t bytes, uint64_t keys) {
           .note = StrCat(hashes, " bits per key, each in a line of its own")};
 }
 
-// A lookup ends at the first bit that is not set, so half of the bits must be set. Large filters
-// get random bits, because inserting enough keys would take seconds.
+// A lookup ends at the first bit that is not set, so half of the bits must be set for measuring.
+// Large filters get random bits, because inserting enough keys would take seconds.
 void Fill(ChangeableFilter& filter, uint64_t keys) {
   if (filter.capacity() < 16 * keys) {
     std::vector<uint64_t> numbers(std::min<uint64_t>(filter.capacity(), uint64_t{1} << 16));

@@ -20,13 +20,14 @@ struct OwnBuckets {
 
   static Word Load(const Word& bucket) noexcept { return bucket; }
   static void Store(Word& bucket, Word word) noexcept { bucket = word; }
-  // If true, other threads read the buckets at the same time. Then Copied is called before one of
-  // two copies of a fingerprint goes. The copies are in these two buckets, or both in one of them.
+  // If true, other threads read the buckets at the same time. CuckooChunk then calls Copied(a, b)
+  // before it removes one of two copies of a fingerprint. Each of the two copies is in bucket `a`
+  // or `b`.
   static constexpr bool kShared = false;
   void Copied(uint32_t, uint32_t) noexcept {}
 };
 
-// A view of `chunk_buckets` buckets, which nothing else changes at the same time.
+// A view of `chunk_buckets` buckets, which no other code changes at the same time.
 template <int kBits, typename Buckets = OwnBuckets<kBits>>
 class CuckooChunk {
  public:
@@ -37,8 +38,8 @@ class CuckooChunk {
 
   // Inserts the fingerprint into its bucket or the alternate one, whichever has fewer fingerprints.
   // If both are full, searches breadth first for the shortest way to make room, and moves
-  // fingerprints only if it has found one. Returns false, with nothing changed, if it has not. The
-  // result depends only on the table.
+  // fingerprints only if it has found one. Otherwise changes nothing and returns false. The result
+  // depends only on the table.
   [[gnu::always_inline]] bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
     // Chosen without a branch, which would be mispredicted every other time.
@@ -57,7 +58,7 @@ class CuckooChunk {
   // Erases one copy of the fingerprint. Returns whether there was one.
   [[gnu::always_inline]] bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
     if constexpr (Buckets::kShared) {
-      // A reader may have found a key by the copy that goes; the copy that stays may be newer.
+      // A reader may have found a key by the copy that is removed now. The other copy may be newer.
       if (Copies(bucket, fingerprint) > 1) {
         access_.Copied(bucket, Alternate(bucket, fingerprint));
       }
@@ -90,8 +91,9 @@ class CuckooChunk {
 
  private:
   static constexpr int kSlots = cuckoo::Bucket<kBits>::kSlots;
-  // Limit of the buckets in a search. With 1024, tables fill to 97.6% (4 slots) and 98.7% (5 slots)
-  // before the first search fails; with 4096 to 0.2% more, with 256 to 0.4% less.
+  // The maximum number of buckets in a search. With 1024, tables fill to 97.6% (4 slots) and 98.7%
+  // (5 slots) before the first search fails. With 4096, tables fill by 0.2% more, and with 256 by
+  // 0.4% less.
   static constexpr uint32_t kMaxNodes = 1024;
 
   // A full bucket that the search reached by moving the fingerprint in `slot` of its parent.

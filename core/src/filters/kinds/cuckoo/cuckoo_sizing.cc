@@ -49,7 +49,8 @@ uint64_t MaxChunkKeys(const Width& width, uint32_t chunk_buckets) {
   return std::max<uint64_t>(2 * width.slots, static_cast<uint64_t>(std::max(keys, 0.0)));
 }
 
-// Keys fall into chunks at random. This many standard deviations above the mean are kept free.
+// Keys fall into chunks at random. Each chunk keeps room for this many standard deviations above
+// the mean number of keys.
 constexpr double kChunkSpread = 5;
 
 bool Holds(const Width& width, const cuckoo::Geometry& geometry, uint64_t keys) {

@@ -24,8 +24,8 @@ inline void TellPlace(uint64_t place, uint64_t index, Outcomes& outcomes) noexce
 }
 
 // First distributes the keys of a slice to lists, one for each chunk and thread. Then changes each
-// chunk by its keys, in their order, while the chunk stays in cache. Chunks are independent, so the
-// table is the same as after changes by one key after the other, with any number of threads.
+// chunk by its keys, in their order, while the chunk stays in cache. Chunks are independent. So
+// with any number of threads, the table is the same as if the keys were taken one after another.
 template <int kBits>
 class CuckooWriter final : public BulkWriter {
  public:
@@ -58,8 +58,8 @@ class CuckooWriter final : public BulkWriter {
   };
 
   static uint64_t* Extend(Share& share, size_t chunk) noexcept;
-  // Call visit(entries) for the segments of a chunk in the order of keys: those of one share, or
-  // all.
+  // Call visit(entries) for the segments of a chunk in the order of keys: the segments of one
+  // share, or of all shares.
   template <typename Visit>
   static void ForEachSegment(const Share& share, size_t chunk, const Visit& visit) noexcept;
   template <typename Visit>

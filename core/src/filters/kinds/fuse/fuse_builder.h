@@ -49,15 +49,16 @@ class FuseBuilder {
   void SplitLists();
   // Returns the number of hashes in lists [begin, end).
   uint64_t CountIn(size_t begin, size_t end) const noexcept;
-  // Copies these hashes to `out`. Returns the end of the copy.
+  // Copies the hashes in lists [begin, end) to `out`. Returns the end of the copy.
   uint64_t* CopyFrom(size_t begin, size_t end, uint64_t* out) const noexcept;
   // Calls visit(shard, hashes, n, thread) for every shard, on all threads. The hashes may be
   // overwritten.
   template <typename Visit>
   void ForEachShard(uint32_t log_shards, const Visit& visit) const;
-  // Returns whether there were copies.
+  // Drops the copies of hashes in all lists. Returns whether there were copies.
   bool DropAllCopies();
-  // Returns whether every shard was built. Stops early if one cannot be.
+  // Builds the shards. Returns whether every shard was built. Stops early if a shard cannot be
+  // built.
   template <int kBits>
   bool BuildShards(const fuse::Geometry& geometry, Storage& storage);
 

@@ -114,7 +114,7 @@ FileHeader FuseFilter<kBits>::Header() const noexcept {
 template <int kBits>
 FuseFilter<kBits> FuseFilter<kBits>::Clone(const MemoryOptions& memory) const {
   RequireIntact();
-  // Moved-from memory is larger than the filter without keys in it.
+  // Moved-from memory is larger than the filter without keys that it contains.
   const uint64_t copied = fuse::FilterBytes<kBits>(geometry_);
   FuseFilter copy(Header(), detail::Storage::Allocate(copied, memory), backend_);
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(copy.storage_.data()),

@@ -63,8 +63,9 @@ LookupFacts Facts(uint64_t, uint64_t) {
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// Costs of FuseFilter<8>, which are used for all of them. Insertion is the cost of building. They
-// were measured beside CuckooFilter<16>, and scaled as its costs are.
+// The costs of FuseFilter<8>, which are used for all widths. The cost of insertion is the cost of
+// building a filter. The costs were measured together with the costs of CuckooFilter<16>, and
+// scaled in the same way.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {3.9, 14, 14}}, {kMiB, {5, 15, 15}},       {4 * kMiB, {9.1, 20, 20}},
     {16 * kMiB, {10.4, 20, 20}}, {64 * kMiB, {35, 20, 20}},

@@ -20,8 +20,8 @@ enum class ShardOutcome : uint8_t {
 // The memory of one thread, for one shard after another.
 class FuseShard {
  public:
-  // Attempts per shard and geometry. An attempt for random hashes fails with a probability of at
-  // most a fifth, and of a fiftieth from 10,000 hashes on.
+  // Attempts per shard and geometry. For random hashes, an attempt fails with a probability of at
+  // most 1/5, and from 10,000 hashes on of at most 1/50.
   static constexpr uint32_t kMaxAttempts = 32;
 
   // Throws std::bad_alloc.

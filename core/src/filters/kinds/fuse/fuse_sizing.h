@@ -22,7 +22,7 @@ void CheckFuseKeys(uint64_t keys);
 uint32_t LogShards(uint64_t keys) noexcept;
 
 // The geometry of a filter of `keys` <= fuse::kMaxKeys different keys. `growth` is the number of
-// smaller geometries with which construction failed; random keys need none.
+// smaller geometries with which construction failed; for random keys, 0 is enough.
 fuse::Geometry FuseGeometry(uint64_t keys, uint32_t growth = 0);
 
 }  // namespace tamis::detail

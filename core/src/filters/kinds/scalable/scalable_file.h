@@ -50,7 +50,7 @@ constexpr uint64_t LayerFileBytes(uint32_t version, uint64_t payload_bytes) {
 double LayerCapacity(const ScalableOptions& options, size_t i);
 // Returns the rate that a layer is sized for if earlier layers leave `error_left` of the bound.
 double LayerFpr(const ScalableOptions& options, double error_left);
-// A layer is not made if a limit would reduce it to less than its capacity divided by this.
+// A layer is not made if a limit would reduce it to less than its capacity divided by this number.
 inline constexpr uint64_t kLeastShare = 16;
 
 // The data by which a scalable filter grows, except for the hash, which is in the header.

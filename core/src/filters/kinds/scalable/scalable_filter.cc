@@ -41,7 +41,8 @@ std::vector<const Filter*> Pointers(const std::vector<F>& layers) {
   return pointers;
 }
 
-// Moves the hashes whose bits are not set, and their numbers, to the front. Returns how many.
+// Moves the hashes whose bits are not set, and their numbers, to the front. Returns the number of
+// these hashes.
 size_t KeepAbsent(const uint64_t* bits, size_t n, uint64_t* hashes, uint16_t* numbers) noexcept {
   size_t kept = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -155,7 +156,7 @@ void ScalableFilter<F>::AddLayer() {
     const uint64_t room = options_.max_bytes - bytes();
     const uint64_t fits = detail::LastThatHolds(
         0, keys, [&](uint64_t n) { return n == 0 || FilterBytes(F::kKind, n, fpr) <= room; });
-    // Every layer slows down every probe, which is too high a price for a layer of few keys.
+    // Every layer slows down every probe, so a layer of few keys is not worth making.
     if (layers_.empty() || fits < keys / detail::kLeastShare || fits == 0) {
       throw Error(ErrorCode::kInvalidArgument,
                   detail::StrCat("a layer of ", layer_bytes, " bytes beside ", bytes(),
@@ -251,8 +252,9 @@ void ScalableFilter<F>::Clear() {
 
 template <typename F>
 bool ScalableFilter<F>::ContainsHash(uint64_t hash) const noexcept {
-  // The newest layer comes first, because it usually has at least as many keys as all others together. This is a plain
-  // loop, because the first layer usually decides: std::any_of divides by the size of a layer before it starts.
+  // The newest layer comes first, because it usually has at least as many keys as all others
+  // together. This is a plain loop, because the first layer usually decides: std::any_of divides by
+  // the size of a layer before it starts.
   for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
     if (layer->ContainsHash(hash)) return true;
   }

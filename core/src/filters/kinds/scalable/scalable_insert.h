@@ -102,16 +102,16 @@ bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
 }
 
 // Returns whether keys go into the newest Bloom layer only if no older layer has them. This is the
-// case if it is smaller than all older layers together: copies of their keys could fill it, and the
-// layers after it.
+// case if the newest layer is smaller than all older layers together. Without this check, copies of
+// keys in older layers could fill the newest layer and the layers after it.
 template <typename F>
 bool ScalableFilter<F>::AsksOlder() const noexcept {
   const uint64_t newest = layers_[current_].capacity();
   return newest < this->capacity_ - newest;
 }
 
-// Gives each layer its keys in their order, however they are divided into batches. Keys that are
-// already in may be reported as inserted without being counted.
+// Inserts keys in their order. The result does not depend on how they are divided into batches. A
+// key that is already in the filter may be reported as inserted although no layer counts it.
 template <typename F>
 size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uint64_t* hashes,
                                        size_t n, uint64_t first,
@@ -146,9 +146,9 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
   return done;
 }
 
-// Returns how many of the first keys are already in. Returns 0 if that does not matter, because the
-// next layer would be at least as large as all others together. A smaller layer is not begun for
-// keys that are already in.
+// Returns how many of the first keys are already in the filter, because a small layer is not begun
+// for such keys. Returns 0 if the next layer would be at least as large as all others together,
+// because then it is begun for any key.
 template <typename F>
 size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
                                               const uint64_t* hashes, size_t n) const noexcept {
@@ -169,8 +169,9 @@ size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
 }
 
 // Inserts keys that no older layer has into the newest layer, which has room for all of them. Other
-// keys are only counted, and FindRoom takes that back if there are many. In the smallest layers,
-// the estimate of FindRoom cannot show that. So these do not count a key that is already in.
+// keys are counted but not inserted. If there are many, FindRoom corrects the count. For the
+// smallest layers, the estimate of FindRoom is too inexact. So these layers do not count a key that
+// is already in the filter.
 template <typename F>
 void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64_t* hashes,
                                     size_t n) noexcept {
@@ -201,10 +202,10 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
 // - At most half of the keys may be copies, so memory follows the number of different keys. If
 //   there are no real copies, the few keys that are taken for copies stay below this limit.
 // - A layer takes at most kMostCopies copies of a key. If copies of a few keys filled both of their
-//   buckets, no other key would find room in these.
-// - A copy of a key in another layer is taken as well, although neither layer can then erase it. It
-//   may be a different key with the same bits: if that were refused, it would be lost as soon as
-//   the key that it was taken for is erased.
+//   buckets, no other key would find room in these buckets.
+// - A copy of a key in another layer is taken as well, although neither layer can then erase it.
+//   The reason is that it may be a different key with the same bits. If the filter refused such a
+//   key, the key would be lost as soon as the other key is erased.
 template <typename F>
 template <int>
 bool ScalableFilter<F>::TakesCopy(const F& layer, uint64_t hash) const noexcept {
@@ -277,7 +278,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
     FindCopies(kernels, examined, num_examined, has_room, found);
 
     size_t run = 0;  // the index of the first key that is still to be inserted
-    // Returns false if the layer refused keys. Then other layers have these.
+    // Returns false if the layer refused keys, which other layers then have.
     const auto insert_run = [&](size_t end) {
       const bool all_went_in = run == end || InsertNew(kernels, hashes + begin + run, end - run,
                                                        first + begin + run, outcomes, &done);
