@@ -187,7 +187,7 @@ void CudaAccelerator::ForEachBits(const Filter& filter, const Keys& keys, const 
     runtime_.CreateStream(&stream_).ThrowIfFailed("creating a stream");
   }
   if (tamis::detail::FilterAccess::IsShared(filter)) {
-    // Nothing shows whether a copy of it is still up to date.
+    // Nothing shows whether an earlier copy of this filter is still up to date.
     pipeline_->ForEachBits(Copy(filter), keys, deliver);
   } else {
     pipeline_->ForEachBits(MirrorOf(filter), keys, deliver);

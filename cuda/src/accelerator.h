@@ -46,7 +46,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   void FreeRetired() noexcept;
   // Moves all mirrors of a filter to the end of `to`. The list must be locked.
   void TakeOf(uint64_t identity, std::list<Mirror>& to) noexcept;
-  // Returns the mirror of the filter, and makes it if it does not exist.
+  // Returns the mirror of the filter. Makes the mirror if it does not exist.
   const DeviceFilter& MirrorOf(const Filter& filter);
   // Copies a filter to the device. If there is too little memory, drops the least recently used
   // mirrors.
@@ -54,7 +54,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   // Returns the limit in bytes: limit_, or half of the device's memory if that is 0. Unlimited if
   // the device does not report its memory.
   uint64_t Limit() const noexcept;
-  // Whether the filter would fit if the device's memory were empty.
+  // Returns whether the filter would fit if no other filter were in the device's memory.
   bool MayFit(const Filter& filter) const;
 
   const Backend& backend_;

@@ -91,8 +91,8 @@ const void* KernelOf() {
   }
 }
 
-// CUDA also keeps the error of the last call. Clears it, because other code would take it for an
-// error of its own.
+// CUDA also keeps the error of the last call. This function clears that error, because other code
+// would take it for an error of its own.
 Status Checked(cudaError_t error) noexcept {
   if (error != cudaSuccess) (void)cudaGetLastError();
   return {static_cast<int>(error)};
@@ -108,7 +108,7 @@ bool HasPools() noexcept {
          supported != 0;
 }
 
-// For the current device.
+// Sets `blocks` to the number of resident blocks of the current device.
 Status ResidentBlocksHere(uint64_t* blocks) noexcept {
   int device = 0;
   cudaError_t error = cudaGetDevice(&device);
@@ -193,7 +193,7 @@ class RealRuntime final : public Runtime {
   Status Free(void* memory, Stream stream) const noexcept override {
     return Checked(HasPools() ? cudaFreeAsync(memory, stream) : cudaFree(memory));
   }
-  // Does not wait for memory of a pool.
+  // For memory of a pool, cudaFree does not wait.
   Status FreeIdle(void* memory) const noexcept override { return Checked(cudaFree(memory)); }
   Status AllocatePinned(void** memory, uint64_t bytes) const noexcept override {
     return Checked(cudaHostAlloc(memory, bytes, cudaHostAllocPortable));
@@ -207,7 +207,7 @@ class RealRuntime final : public Runtime {
     location->place = attributes.type == cudaMemoryTypeHost           ? Place::kPinned
                       : attributes.type == cudaMemoryTypeUnregistered ? Place::kPageable
                                                                       : Place::kDevice;
-    // Managed memory moves to where it is used.
+    // Managed memory has no fixed device, because it moves to where it is used.
     location->device = attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
     return kSuccess;
   }

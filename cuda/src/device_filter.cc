@@ -52,7 +52,7 @@ DeviceFilter::DeviceFilter(const FileHeader& header, const DeviceOptions& option
   try {
     Clear(stream);
   } catch (...) {
-    DeviceFilter(std::move(*this));  // gives the memory back
+    DeviceFilter(std::move(*this));  // frees the memory
     throw;
   }
 }
@@ -72,7 +72,8 @@ DeviceFilter::~DeviceFilter() {
   if (data_ == nullptr || is_view_) return;
   const OutsideCaptures outside(*runtime_);
   const ScopedDevice current(*runtime_, device_);
-  // Not on the default stream: it cannot be used while a stream that it waits for is captured.
+  // Does not use the default stream, because that fails while a stream that the default stream
+  // waits for is captured.
   if (memory_ == nullptr) {
     (void)runtime_->FreeIdle(data_);
   } else {

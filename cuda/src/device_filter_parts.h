@@ -28,7 +28,7 @@ inline bool IsColumn(const Keys& keys) {
   return keys.layout() == KeyLayout::kColumn || keys.layout() == KeyLayout::kLargeColumn;
 }
 
-// Ignores nulls, which ForColumn adds.
+// Makes a column without the validity bitmap, which ForColumn adds.
 inline Status MakeColumn(const Keys& keys, const HashSpec& spec, KeyColumn* column) {
   switch (keys.layout()) {
     case KeyLayout::kU64:
@@ -118,7 +118,7 @@ inline void RequireOn(const Runtime& runtime, int device, const void* memory, co
       tamis::detail::StrCat(what, " on device ", at.device, " for a filter on device ", device));
 }
 
-// The same for keys and their validity bitmap. `keys` must not be empty.
+// Does the same for keys and their validity bitmap. `keys` must not be empty.
 inline void RequireKeysOn(const Runtime& runtime, int device, const Keys& keys) {
   RequireOn(runtime, device, keys.data<void>(), "keys");
   if (keys.validity() != nullptr) {

@@ -37,7 +37,7 @@ struct ByteReader {
   }
 
  private:
-  // Few strings need it, so its code is kept small.
+  // Few strings are read in this way, so the code is kept small.
   static TAMIS_HD uint64_t Bytes(const unsigned char* p, uint32_t n) {
     uint64_t value = 0;
 #ifdef __CUDA_ARCH__
@@ -49,8 +49,8 @@ struct ByteReader {
 };
 
 // Reads the aligned words of 4 bytes that contain the numbers, even if only some of their bytes
-// belong to the string. It needs less than half of the loads: one for each half of a number, and
-// one more for a row.
+// belong to the string. This takes less than half of the loads of ByteReader: one for each half of
+// a number, and one more for each row.
 struct WordReader {
   // Whether reading a string of n bytes at p stays within the memory from `begin` to `end`.
   static TAMIS_HD bool StaysWithin(const unsigned char* p, uint64_t n, const unsigned char* begin,

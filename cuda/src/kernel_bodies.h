@@ -31,8 +31,8 @@ TAMIS_HD uint64_t LoadKey(const KeyColumn& keys, uint64_t i) {
   return detail::LoadOnce(static_cast<const uint64_t*>(keys.values) + i);
 }
 
-// Runs one lane per key. hash_of(i) is the hash of key i. `bits`, `bytes` and `counted` select the
-// outputs.
+// Looks up one key per lane. hash_of(i) is the hash of key i. `bits`, `bytes` and `counted` select
+// the outputs.
 template <typename Lane, typename Ref, typename Column, typename HashOf>
 TAMIS_HD void LookUp(const Lane& lane, const ContainsCall<Ref, Column>& call, uint64_t words,
                      const HashOf& hash_of, bool bits, bool bytes, bool counted) {

@@ -59,8 +59,8 @@ struct ContainsCall {
 };
 
 // The most common lookups: 64-bit keys hashed by XXH3, with a count and at most one other output;
-// for keys with nulls, those that write a bitmap. They have kernels of their own, without branches
-// on the kind of keys and outputs.
+// for keys with nulls, those that write a bitmap. These calls have kernels of their own, without
+// branches on the kind of keys and outputs.
 enum class Answers : uint8_t { kBits, kBytes, kNone };
 
 template <typename Ref, Answers kAnswers, bool kCounted, typename Column = KeyColumn>
@@ -76,7 +76,7 @@ struct InsertCall {
   KeyColumn keys;
 };
 
-// The same for keys with nulls, which are not inserted. Each output may be nullptr.
+// An insertion of keys with nulls, which are not inserted. Each output may be nullptr.
 template <typename Ref>
 struct MaskedInsertCall {
   Ref filter;

@@ -33,8 +33,8 @@ struct Location {
   int device = -1;  // the device whose memory it is; -1: none, or managed memory
 };
 
-// The same as cudaStreamCaptureMode. Calls that cannot be captured, such as allocations, fail while
-// streams are captured by any thread, by this thread, or never.
+// Mirrors cudaStreamCaptureMode. The modes set when calls that cannot be captured, such as
+// allocations, fail: while any thread captures a stream, while this thread does, or never.
 enum class CaptureMode : uint8_t { kGlobal, kThreadLocal, kRelaxed };
 
 // Thread-safe, like the CUDA runtime. A failed call does not change its outputs.
@@ -51,7 +51,7 @@ class Runtime {
 
   virtual Status Allocate(void** memory, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Free(void* memory, Stream stream) const noexcept = 0;
-  // The same for memory that no work uses any more. Needs no stream.
+  // Frees memory that no work uses any more, without a stream.
   virtual Status FreeIdle(void* memory) const noexcept = 0;
   virtual Status AllocatePinned(void** memory, uint64_t bytes) const noexcept = 0;
   virtual Status FreePinned(void* memory) const noexcept = 0;
@@ -63,9 +63,8 @@ class Runtime {
   virtual Status Zero(void* memory, uint64_t bytes, Stream stream) const noexcept = 0;
   virtual Status Launch(const KernelCall& call, Stream stream) const noexcept = 0;
   // Sets `bytes` to the local memory that the kernel of a call needs on the current device, for all
-  // threads that run at a time. It does not depend on the size of the call. Fails if the device
-  // cannot run the kernel, so it also serves as a check for that. Creates the context of the
-  // device.
+  // threads that run at a time. This number does not depend on the size of the call. Fails if the
+  // device cannot run the kernel, so this call also checks that. Creates the context of the device.
   virtual Status LocalBytes(const KernelCall& call, uint64_t* bytes) const noexcept = 0;
   // Makes the device reserve that memory, for this and all later kernels, by running the kernel
   // without work: `call` must have no keys.
@@ -73,9 +72,9 @@ class Runtime {
 
   virtual Status CreateStream(Stream* stream) const noexcept = 0;
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
-  virtual Status Wait(Stream stream) const noexcept = 0;  // until all of it is done
+  virtual Status Wait(Stream stream) const noexcept = 0;  // until all work on it is done
   // Whether the stream is being captured into a graph, which may run any number of times. Fails for
-  // the default stream if another stream is captured that it waits for.
+  // the default stream while a stream that the default stream waits for is captured.
   virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;
   // Exchanges the capture mode of the calling thread and `*mode`.
   virtual Status ExchangeCaptureMode(CaptureMode* mode) const noexcept = 0;

@@ -57,8 +57,8 @@ class OutsideCaptures {
   const bool changed_;
 };
 
-// For calls that wait. Throws Error(kInvalidArgument) if the stream is captured. Checked before
-// anything is put on the stream, because that work would be captured, and the wait would invalidate
+// Throws Error(kInvalidArgument) if the stream is captured. Calls that wait make this check before
+// they put work on the stream, because the work would be captured, and the wait would invalidate
 // the capture.
 inline void RequireNotCaptured(const Runtime& runtime, Stream stream) {
   bool capturing = false;

@@ -12,9 +12,9 @@ namespace tamis::cuda {
 
 #ifdef __SSE2__
 
-// Does not use Highway. The vectors of every x86-64 processor are as fast as wider ones
-// (NOTES_GPU.md), so no choice at run time is needed, and Highway before 1.0.4 cannot use them
-// without one.
+// Uses SSE2 without Highway. Every x86-64 processor has SSE2, and wider vectors are not faster
+// (NOTES_GPU.md), so no choice at run time is needed. Highway before 1.0.4 cannot use SSE2 without
+// such a choice.
 void StageCopy(void* to, const void* from, size_t n) noexcept {
   constexpr size_t kLine = 64;
   constexpr size_t kAhead = 1024;

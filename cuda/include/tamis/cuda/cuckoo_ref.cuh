@@ -1,6 +1,6 @@
 // A trivially copyable view of a cuckoo filter in device memory, to pass by value to kernels.
 //
-// Like filter_ref.cuh, it also compiles as plain C++ and works on host memory there.
+// Like filter_ref.cuh, this header also compiles as plain C++, where the view works on host memory.
 #ifndef TAMIS_CUDA_CUCKOO_REF_CUH_
 #define TAMIS_CUDA_CUCKOO_REF_CUH_
 
@@ -13,11 +13,13 @@
 
 namespace tamis::cuda {
 
-// Any number of threads may insert at the same time, or erase, or query, but these three must not
-// mix. Kernels that come later in the stream see the changes of a kernel.
+// Any number of threads may insert at the same time. The same holds for erasing and for querying,
+// but different operations must not run at the same time. A kernel sees the changes of all earlier
+// kernels in its stream.
 //
 // A fingerprint is never lost. To move one, a thread first copies it to its other bucket, and then
-// replaces the old copy. If another thread replaced it first, one of the two copies is removed.
+// replaces the old copy. If another thread replaced the old copy first, one of the two copies is
+// removed.
 template <int kBits>
 struct CuckooRef {
   using Word = cuckoo::Word<kBits>;
@@ -55,8 +57,8 @@ struct CuckooRef {
     uint16_t nodes[kFewNodes];
     return InsertHash(hash, nodes, kFewNodes);
   }
-  // The same with memory for a longer search: `max_nodes` elements, kFewNodes to kManyNodes, of 16
-  // bits or more.
+  // Inserts with memory for a longer search. `nodes` has `max_nodes` elements, from kFewNodes to
+  // kManyNodes, of 16 bits or more each.
   template <typename Node>
   TAMIS_HD bool InsertHash(uint64_t hash, Node* nodes, uint32_t max_nodes) const {
     const cuckoo::Place place = cuckoo::Locate<kBits>(hash, geometry);
@@ -100,7 +102,8 @@ struct CuckooRef {
 
   // A node of a search is the 16-bit index of a full bucket. The search begins at the first two
   // nodes. Each other node is reached by moving the fingerprint in one slot of an earlier node. All
-  // slots of a node come before those of the next node, so the parent follows from the position.
+  // slots of a node come before the slots of the next node, so the position of a node determines
+  // its parent.
   static constexpr uint32_t kRoots = 2;
   static_assert(cuckoo::kMaxChunkBuckets<kBits> <= uint32_t{1} << 16);
   static TAMIS_HD uint32_t ParentOf(uint32_t node) { return (node - kRoots) / kSlots; }
@@ -193,7 +196,7 @@ struct CuckooRef {
       const uint32_t parent_slot = is_root ? 0 : SlotOf(at);
       const uint32_t next =
           is_root ? fingerprint : Get(detail::LoadShared(chunk + nodes[parent]), parent_slot);
-      // Another thread may have put a fingerprint there that does not belong into this bucket.
+      // Another thread may have put a fingerprint there that does not belong in this bucket.
       const bool is_on_path = is_root || (next != 0 && Alternate(nodes[parent], next) == bucket);
       if (!is_on_path || !Replace(chunk + bucket, slot, moved, next)) {
         const uint32_t alternate = Alternate(bucket, moved);

@@ -77,8 +77,8 @@ class DeviceFilter {
   // The constructors throw Error(kDevice) if the machine lacks a device, or the library lacks code
   // for it.
 
-  // Copies a filter from the host. If it is mapped from a file that was not verified, verifies it
-  // first, and throws FormatError if it is damaged.
+  // Copies a filter from the host. If the filter is mapped from a file that was not verified,
+  // verifies the file first, and throws FormatError if the file is damaged.
   explicit DeviceFilter(const Filter& host, const DeviceOptions& options = {},
                         StreamRef stream = {});
   // Makes an empty filter with the kind, hash and geometry of `header`, such as host.Header().
@@ -87,13 +87,14 @@ class DeviceFilter {
   // Makes a filter in device memory of another allocator, such as the bytes of an
   // rmm::device_uvector or of a torch tensor. It is like any other DeviceFilter, but does not own
   // `memory`, which must outlive all work on the filter. Scratch memory comes from `options`. View
-  // writes nothing to `memory`: either it contains the bits of a filter with this header, or the
-  // first call is Clear() or Upload(). If other code changes the bits, call ForgetCount().
+  // writes nothing to `memory`. If `memory` does not contain the bits of a filter with this header,
+  // call Clear() or Upload() first. If other code changes the bits, call ForgetCount().
   //
   // If `options` names no device, the device that owns `memory` is used. Throws
   // Error(kInvalidArgument) if `memory` has fewer than header.payload_bytes bytes, is not aligned
-  // to 32 bytes, or is not all in the memory of the device (managed memory is). Only the first and
-  // the last byte can be checked, so the caller is responsible for the size.
+  // to 32 bytes, or is not completely in the memory of the device. Managed memory counts as memory
+  // of the device. Only the first and the last byte can be checked, so the caller is responsible
+  // for the size.
   static DeviceFilter View(const FileHeader& header, std::span<std::byte> memory,
                            const DeviceOptions& options = {}, StreamRef stream = {});
   DeviceFilter(DeviceFilter&& other) noexcept { Swap(other); }
@@ -106,15 +107,14 @@ class DeviceFilter {
   FilterKind kind() const noexcept { return header_.kind; }
   const HashSpec& hash() const noexcept { return header_.hash; }
   uint64_t bytes() const noexcept { return header_.payload_bytes; }
-  // Like Filter::inserted_count(). If count_is_known() is false, it lacks the keys that were not
-  // counted.
+  // Like Filter::inserted_count(). If count_is_known() is false, some changes are not counted.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
   // Whether inserted_count() is right. An Async call that changes a cuckoo filter, or inserts keys
-  // with a validity bitmap, makes it false until the next Clear or Upload, because the number of
-  // keys that succeed is unknown. It is false forever once a change was captured into a graph,
-  // which may run any number of times. Download() determines the count: for cuckoo filters it
-  // counts the fingerprints, for split-block filters it sets the host's count to its
-  // estimated_count(), a number of distinct keys.
+  // with a validity bitmap, makes the result false until the next Clear or Upload, because the
+  // number of keys that succeed is unknown. The result is false forever once a change was captured
+  // into a graph, because the graph may run any number of times. Download() then sets the count of
+  // the host's filter: for a cuckoo filter to the number of fingerprints, for a split-block filter
+  // to estimated_count(), a number of distinct keys.
   bool count_is_known() const noexcept { return !uncounted_ && !changed_by_others_; }
   // Makes count_is_known() return false from now on. Call it if your own kernels insert keys by
   // ref(), because these are not counted.
@@ -138,21 +138,22 @@ class DeviceFilter {
   void Upload(const Filter& host, StreamRef stream = {});
   void Download(Filter& host, StreamRef stream = {}) const;
 
-  // Like the functions of Filter, with outputs of the same sizes. They allocate scratch memory: 8
-  // bytes for integers and hashes; for a column of strings, 8 bytes for each string, at most
-  // kMaxScratchKeys at a time; for Select, SelectScratchBytes(n) more. Throw
-  // Error(kInvalidArgument) for strings in other layouts than columns.
+  // Like the functions of Filter, with outputs of the same sizes. Throw Error(kInvalidArgument) for
+  // strings in other layouts than columns. They allocate scratch memory:
+  // - for integers and hashes, 8 bytes;
+  // - for a column of strings, 8 bytes for each string, at most kMaxScratchKeys at a time;
+  // - for Select, SelectScratchBytes(n) more.
   size_t Contains(Keys keys, Bitmap out, StreamRef stream = {}) const;
   size_t Contains(Keys keys, std::span<uint8_t> out, StreamRef stream = {}) const;
   size_t Select(Keys keys, std::span<uint32_t> out, StreamRef stream = {}) const;
   size_t Select(Keys keys, std::span<uint64_t> out, StreamRef stream = {}) const;
   size_t Count(Keys keys, StreamRef stream = {}) const;
-  // Inserts keys, and returns how many: all but nulls and keys that do not fit into a cuckoo
-  // filter. Writes the indices of the other keys, including nulls, in ascending order to failed[0
-  // .. n - result). `failed` is in device memory, and has n elements or is empty. A key that could
-  // not be inserted changes nothing, and all other keys are still found. Keys with a validity
-  // bitmap need SelectScratchBytes(n) more bytes of scratch memory. Cuckoo filters need these and
-  // kInsertScratchBytes.
+  // Inserts all keys except nulls and keys that do not fit in a cuckoo filter, and returns the
+  // number of inserted keys. Writes the indices of the other keys, including nulls, in ascending
+  // order to failed[0 .. n - result). `failed` is in device memory, and has n elements or is empty.
+  // A key that could not be inserted changes nothing, and all other keys are still found. Keys with
+  // a validity bitmap need SelectScratchBytes(n) more bytes of scratch memory. Cuckoo filters need
+  // kInsertScratchBytes in addition.
   size_t Insert(Keys keys, StreamRef stream = {}) { return Insert(keys, {}, stream); }
   size_t Insert(Keys keys, std::span<uint64_t> failed, StreamRef stream = {});
   // Like the functions of ErasableFilter. Throw Error(kUnsupported) for a split-block filter.
@@ -160,18 +161,18 @@ class DeviceFilter {
   size_t Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream = {});
   // Adds all keys of `other`, which must be on the same device. Throws Error(kIncompatible), also
   // for cuckoo and fuse filters, which cannot be merged. Throws Error(kInvalidArgument) if the
-  // memory of both overlaps in part. Merging a filter with itself, or with a view of the same
-  // memory, changes neither its bits nor its count.
+  // memory of both filters overlaps in part. Merging a filter with itself, or with a view of the
+  // same memory, changes neither its bits nor its count.
   void Merge(const DeviceFilter& other, StreamRef stream = {});
   // Keeps the bits that both filters have, like SplitBlockBloomFilter::Intersect. Throws like
   // Merge.
   void Intersect(const DeviceFilter& other, StreamRef stream = {});
   void Clear(StreamRef stream = {});
 
-  // The same for integers and hashes. Strings must be hashed first, by HashAsync. Counts are
-  // written to device memory; in Contains and Select, `count` may be nullptr. Return kInvalidValue
-  // for outputs that are too small, and for unsuitable types of keys. The current device stays the
-  // same.
+  // These functions do the same as the functions above, for integers and hashes. Strings must be
+  // hashed first, by HashAsync. Counts are written to device memory; in Contains and Select,
+  // `count` may be nullptr. Return kInvalidValue for outputs that are too small, and for unsuitable
+  // types of keys. The current device stays the same.
   Status ContainsAsync(Keys keys, Bitmap out, uint64_t* count, StreamRef stream) const noexcept;
   Status ContainsAsync(Keys keys, std::span<uint8_t> out, uint64_t* count,
                        StreamRef stream) const noexcept;
@@ -181,13 +182,13 @@ class DeviceFilter {
                      std::span<std::byte> scratch, StreamRef stream) const noexcept;
   Status SelectAsync(Keys keys, std::span<uint64_t> out, uint64_t* count,
                      std::span<std::byte> scratch, StreamRef stream) const noexcept;
-  // For split-block filters only, because it does not report which keys failed. Others return
-  // kInvalidValue.
+  // For split-block filters only, because this function does not report which keys failed. Returns
+  // kInvalidValue for other filters.
   Status InsertAsync(Keys keys, StreamRef stream) noexcept;
   // For cuckoo filters only. Sets a bit for each key that was not inserted (or not found and
   // erased), including nulls, and writes their number. Both outputs are in device memory. `scratch`
-  // has kInsertScratchBytes, aligned to 4, or is empty. Without it, searches for room are shorter,
-  // and near capacity about one key in 10,000 fails.
+  // has kInsertScratchBytes, aligned to 4, or is empty. Without `scratch`, searches for room are
+  // shorter, and near capacity about one key in 10,000 fails.
   Status InsertAsync(Keys keys, Bitmap failed, uint64_t* num_failed, std::span<std::byte> scratch,
                      StreamRef stream) noexcept;
   Status EraseAsync(Keys keys, Bitmap missing, uint64_t* num_missing, StreamRef stream) noexcept;
@@ -215,7 +216,8 @@ class DeviceFilter {
   void Swap(DeviceFilter& other) noexcept;
   void RequireSame(const FileHeader& header) const;
   Status Probe(const Keys& keys, const Outputs& out, cudaStream_t stream) const noexcept;
-  // The same, also for columns of strings, in pieces through scratch memory. Waits.
+  // Does the same as Probe, also for columns of strings, in pieces through scratch memory. Waits
+  // for the results.
   size_t ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t stream) const;
   // Calls act(piece, begin) for pieces of a batch. Pieces are integers or hashes: strings are
   // hashed first.

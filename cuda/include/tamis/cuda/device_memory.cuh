@@ -64,7 +64,8 @@ TAMIS_HD void StoreOnce(T* to, T value) {
 #endif
 }
 
-// Relaxed. Returns nothing, so the hardware does not wait for memory.
+// Sets bits of the word, as a relaxed atomic operation. Returns nothing, so the hardware does not
+// wait for memory.
 TAMIS_HD void AtomicOr(uint32_t* word, uint32_t bits) {
 #ifdef __CUDA_ARCH__
   atomicOr(word, bits);
@@ -107,8 +108,8 @@ TAMIS_HD uint64_t LoadShared(const uint64_t* word) {
 #endif
 }
 
-// Replaces the word if it is `expected`, and returns whether it did. Otherwise sets `expected` to
-// the word. Relaxed.
+// If the word is `expected`, replaces it by `desired` and returns true. Otherwise sets `expected`
+// to the word and returns false. Relaxed.
 TAMIS_HD bool AtomicReplace(uint32_t* word, uint32_t& expected, uint32_t desired) {
 #ifdef __CUDA_ARCH__
   const uint32_t found = atomicCAS(word, expected, desired);
@@ -137,8 +138,8 @@ TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t& expected, uint64_t desired
 #endif
 }
 
-// Returns the high half of the product. For the same expression in 64 bits, the compiler would
-// compute all 64.
+// Returns the high half of the product. If it were written as a product of 64 bits, the compiler
+// would compute all 64 bits.
 TAMIS_HD uint32_t MulHigh(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __umulhi(a, b);

@@ -16,8 +16,8 @@ namespace tamis::cuda {
 
 // A split-block filter. `words` is aligned to 32 bytes and has 8 * num_blocks elements.
 //
-// Thread-safe. Kernels that come later in the stream find a key that was inserted. The same kernel
-// may not find it yet.
+// Thread-safe. Later kernels in the stream find a key that was inserted. The kernel that inserted
+// the key may not find it yet.
 struct SplitBlockRef {
   uint32_t* words;
   uint64_t num_blocks;  // in [1, split_block::kMaxBlocks]
@@ -27,11 +27,11 @@ struct SplitBlockRef {
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
   TAMIS_HD void Insert(uint64_t key) const { InsertHash(hasher(key)); }
 
-  // The same for a hash made with the filter's hash kind and seed.
+  // Queries a hash that was made with the filter's hash kind and seed.
   TAMIS_HD bool ContainsHash(uint64_t hash) const { return (BitsIn(BlockOf(hash), hash) & 1) != 0; }
-  // Returns the same if the lowest bit of `wanted` is 1, otherwise false. It has no branch, because
-  // in some warps only some lanes have a key. The other lanes read the first block, which is one
-  // access for all of them.
+  // Returns ContainsHash(hash) if the lowest bit of `wanted` is 1, otherwise false. This function
+  // has no branch, because in some warps only some lanes have a key. The other lanes read the first
+  // block, which is one access for all of them.
   TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
     const uint32_t index = BlockIndex(hash) & (0 - (wanted & 1));
     // An AND of bits, because compilers turn a logical AND into a branch for each bit.
@@ -75,7 +75,7 @@ struct SplitBlockRef {
   }
 
  private:
-  // The same as split_block::BlockIndex, in 32 bits.
+  // Returns split_block::BlockIndex, computed in 32 bits.
   TAMIS_HD uint32_t BlockIndex(uint64_t hash) const {
     return detail::MulHigh(static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(num_blocks));
   }
@@ -96,8 +96,8 @@ struct SplitBlockRef {
     return all;
   }
 
-  // The salt of a word that is not known at compile time. Compilers would read a table, or a chain
-  // of comparisons, from local memory.
+  // Returns the salt of a word that is not known at compile time. For a table or a chain of
+  // comparisons, compilers would generate reads of local memory.
   static TAMIS_HD uint32_t SaltOf(uint32_t word) {
     const auto pick = [](bool second, uint32_t a, uint32_t b) { return second ? b : a; };
     const bool odd = (word & 1) != 0;

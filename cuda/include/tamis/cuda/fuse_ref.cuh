@@ -1,6 +1,6 @@
 // A trivially copyable view of a fuse filter in device memory, to pass by value to kernels.
 //
-// Like filter_ref.cuh, it also compiles as plain C++ and works on host memory there.
+// Like filter_ref.cuh, this header also compiles as plain C++, where the view works on host memory.
 #ifndef TAMIS_CUDA_FUSE_REF_CUH_
 #define TAMIS_CUDA_FUSE_REF_CUH_
 
@@ -21,14 +21,14 @@ struct FuseRef {
 
   // Integers are keys by their value widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
-  // The same for a hash made with the filter's hash kind and seed.
+  // Queries a hash that was made with the filter's hash kind and seed.
   TAMIS_HD bool ContainsHash(uint64_t hash) const {
     const uint64_t shard = fuse::ShardOf(hash, table.shard_shift);
     return fuse::ShardContains<kBits>(table, table.slots + shard * (table.stride * kBits / 8),
                                       hash * table.multipliers[shard]);
   }
-  // The same if the lowest bit of `wanted` is 1, otherwise false. Lanes without a key read the
-  // slots of the hash 0, which is one access for all of them.
+  // Returns ContainsHash(hash) if the lowest bit of `wanted` is 1, otherwise false. Lanes without a
+  // key read the slots of the hash 0, which is one access for all of them.
   TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
     const bool asked = (wanted & 1) != 0;
     return ContainsHash(asked ? hash : 0) && asked;

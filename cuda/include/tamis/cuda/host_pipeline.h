@@ -26,25 +26,26 @@ struct PipelineOptions {
 // the device, the keys of another are looked up, and the bits of a third are copied back. Keys in
 // pinned memory (of cudaHostAlloc or cudaHostRegister) are copied directly. Other keys are first
 // copied to pinned memory by several threads, which also hash strings. Integers and hashes may also
-// be in device memory. A validity bitmap is in the same memory as its keys, host or device. The
-// pipeline allocates 8 bytes and a bit for each of chunk_keys * chunks keys in pinned memory, and
-// the same in device memory: 65 MiB of each by default.
+// be in device memory. A validity bitmap is in the same memory as its keys, host or device. For
+// each of chunk_keys * chunks keys, the pipeline allocates 8 bytes and a bit in pinned memory, and
+// the same in device memory. By default, this is 65 MiB of each.
 //
 // Takes one call at a time: a call during another one, from another thread or from a callback,
 // throws Error(kInvalidArgument). A moved-from pipeline can only be destroyed or assigned to.
 // Functions throw Error like the calls of DeviceFilter that wait. When they return or throw, they
-// no longer use their arguments. They use streams of their own. So work on another stream, such as
-// an InsertAsync of this filter or the kernel that makes the keys, must have finished, or its
-// stream must be given as `after`.
+// no longer use their arguments. They use streams of their own. So earlier work on another stream,
+// such as an InsertAsync of this filter or the kernel that makes the keys, must have finished. If
+// it has not, pass its stream as `after`.
 class HostPipeline {
  public:
-  // Receives the bits of keys [begin, begin + n), in order. They are valid until it returns. n is a
-  // multiple of 64 except in the last call, and bits past n are 0. An exception ends the call.
+  // Receives the bits of keys [begin, begin + n), in order. The bits are valid until the function
+  // returns. n is a multiple of 64 except in the last call, and bits past n are 0. An exception
+  // ends the call.
   using Deliver = std::function<void(const uint64_t* bits, size_t n, uint64_t begin)>;
   // Receives the number of keys that are done, after each chunk. An exception ends the call.
   using Progress = std::function<void(uint64_t keys)>;
   // A stream of the pipeline's device, or nullptr for its default stream. The call starts on the
-  // device when all work now on that stream has finished. Without a value it starts at once.
+  // device when all work now on that stream has finished. Without a value, the call starts at once.
   using After = std::optional<StreamRef>;
 
   // Makes a pipeline for the filters of one device. Throws Error(kInvalidArgument) for options out
@@ -54,18 +55,19 @@ class HostPipeline {
   HostPipeline& operator=(HostPipeline&&) noexcept;
   ~HostPipeline();
 
-  // Like Filter::Contains. `out` is in host memory. `progress` may use all of CUDA during captures:
-  // the calling thread then has the mode cudaStreamCaptureModeRelaxed.
+  // Like Filter::Contains. `out` is in host memory. `progress` may call any function of CUDA even
+  // while streams are captured, because the calling thread then has the mode
+  // cudaStreamCaptureModeRelaxed.
   size_t Contains(const DeviceFilter& filter, Keys keys, Bitmap out, const Progress& progress = {},
                   After after = {});
   // Passes the bits of all keys to `deliver`, for other outputs.
   void ForEachBits(const DeviceFilter& filter, Keys keys, const Deliver& deliver, After after = {});
-  // Inserts keys into a split-block filter, and returns how many: all but nulls. Throws
-  // Error(kUnsupported) for cuckoo filters, and Error(kReadOnly) for fuse filters.
+  // Inserts all keys except nulls into a split-block filter, and returns the number of inserted
+  // keys. Throws Error(kUnsupported) for cuckoo filters, and Error(kReadOnly) for fuse filters.
   size_t Insert(DeviceFilter& filter, Keys keys, const Progress& progress = {}, After after = {});
-  // Does the same as DeviceFilter::Upload, and throws the same errors. Copies through the pinned
-  // memory, in pieces of 8 * chunk_keys bytes, by several threads. A driver copies pageable memory
-  // by one thread.
+  // Does the same as DeviceFilter::Upload, and throws the same errors. Several threads copy through
+  // the pinned memory, in pieces of 8 * chunk_keys bytes. A driver copies pageable memory with one
+  // thread.
   void Upload(DeviceFilter& filter, const Filter& host, After after = {});
 
  private:

@@ -18,8 +18,8 @@ class MemoryResource {
   // from now on. Returns nullptr if there is not enough.
   virtual void* Allocate(uint64_t bytes, cudaStream_t stream) noexcept = 0;
   // Frees memory of Allocate after the work that is now on `stream`. When a filter is destroyed,
-  // `stream` is the default stream. A resource must not use that one while a stream that it waits
-  // for is captured into a graph.
+  // `stream` is the default stream. A resource must not use the default stream while a stream that
+  // the default stream waits for is captured into a graph.
   virtual void Free(void* memory, uint64_t bytes, cudaStream_t stream) noexcept = 0;
 };
 

@@ -4,7 +4,7 @@
 
 #include "tamis/cpp20.h"
 
-// The same as in the CUDA headers, which need not be included.
+// Declares cudaStream_t as the CUDA headers do, so that they need not be included.
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 

@@ -10,7 +10,7 @@ namespace tamis::cuda {
 
 // A cudaStream_t, or an object of a type that converts to it, such as rmm::cuda_stream_view and
 // c10::cuda::CUDAStream, or that has get(), such as cuda::stream_ref. nullptr is the default
-// stream. It does not own the stream, which must exist until the work on it has finished.
+// stream. A StreamRef does not own the stream, which must exist until the work on it has finished.
 class StreamRef {
  public:
   constexpr StreamRef() noexcept = default;
