@@ -1,9 +1,9 @@
 // Classic Bloom filter: probe and insert, mirroring tamis/layout/bloom.h.
 //
-// An absent key misses a bit after two probes on average, and a present key takes all k. So a batch
-// is probed in rounds. Each round gathers one word per key, drops the keys whose bit is missing,
-// and prefetches the next word of the remaining keys. No round reads a word that the answer does
-// not need, and no branch depends on the data.
+// On average, the second probe of an absent key finds a bit that is not set, and a present key
+// takes all k probes. So a batch is probed in rounds. Each round gathers one word per key, drops
+// the keys whose bit is missing, and prefetches the next word of the remaining keys. No round reads
+// a word that the answer does not need, and no branch depends on the data.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/bloom.cc"
@@ -31,7 +31,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 inline constexpr size_t kRoundKeys = 256;
 static_assert(kRoundKeys % 64 == 0);
 
-// The same as bloom::MulHigh, from four products of halves.
+// Computes bloom::MulHigh from four products of halves.
 HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
   const V64 low = hn::Set(d, 0xFFFFFFFF);
   const auto multiply = [&](V64 x, V64 y) HWY_ATTR {
@@ -47,7 +47,7 @@ HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
                  hn::Add(hn::ShiftRight<32>(low_high), hn::ShiftRight<32>(high_low)));
 }
 
-// The same as bloom::AddModulo.
+// Computes bloom::AddModulo for each lane.
 HWY_INLINE V64 AddModulo(D64 d, V64 a, V64 b, V64 m) {
   const V64 reduced = hn::Sub(hn::Add(a, b), m);
 #if HWY_TARGET <= HWY_AVX3
@@ -95,7 +95,7 @@ HWY_INLINE V64 LanesToFront(V64 v, hn::Mask<D64> mask) {
 #endif
 }
 
-// The same as bloom::Start, for a vector of values.
+// Computes bloom::Start for a vector of values.
 template <Source kSource>
 HWY_INLINE void StartWalks(D64 d, const uint64_t* HWY_RESTRICT values, const Batch& batch, V64 m,
                            V64& position, V64& step) {
@@ -106,7 +106,7 @@ HWY_INLINE void StartWalks(D64 d, const uint64_t* HWY_RESTRICT values, const Bat
   step = MulHigh(d, step_hash, m);
 }
 
-// The keys that remain in a round, without gaps. There is room behind the last one, because whole
+// The keys that remain in a round, without gaps. There is room after the last key, because whole
 // vectors are read and written.
 struct BloomWalks {
   // The arrays are not a multiple of 4 KiB apart. Otherwise each load would wait for earlier stores
@@ -187,8 +187,8 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
   }
 }
 
-// About the number of positions that are located and prefetched while earlier ones are written. At
-// least those of kStep keys.
+// About the number of positions that are located and prefetched while earlier positions are
+// written. The number is at least that of kStep keys.
 inline constexpr size_t kInsertPositions = 64;
 
 // Calls write(positions, first, n) for the keys of a batch in their order, and returns the number

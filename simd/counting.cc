@@ -25,7 +25,7 @@ alignas(64) inline constexpr uint64_t kWideSalts[counting::kWords] = {
     split_block::Salt(0), split_block::Salt(1), split_block::Salt(2), split_block::Salt(3),
     split_block::Salt(4), split_block::Salt(5), split_block::Salt(6), split_block::Salt(7)};
 
-// The same as counting::CounterShift, for words [w, w + Lanes).
+// Computes counting::CounterShift for words [w, w + Lanes).
 HWY_INLINE V64 CounterShifts(D64 d, uint64_t hash, size_t w) {
   const V64 product = hn::MulEven(hn::BitCast(D32(), hn::Set(d, hash)),
                                   hn::BitCast(D32(), hn::Load(d, kWideSalts + w)));

@@ -26,7 +26,7 @@ HWY_INLINE V64 MulLow32(V64 a, V64 b) {
   return hn::MulEven(hn::BitCast(D32(), a), hn::BitCast(D32(), b));
 }
 
-// The same as cuckoo::Locate, for each lane. (Vectors of SVE cannot be members of a struct.)
+// Computes cuckoo::Locate for each lane. (Vectors of SVE cannot be members of a struct.)
 template <int kBits>
 HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V64& chunk,
                             V64& bucket, V64& fingerprint) {
@@ -42,14 +42,14 @@ HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V
       hn::Add(hn::ShiftRight<16>(hn::Sub(hn::ShiftLeft<kBits>(x), x)), hn::Set(d, uint64_t{1}));
 }
 
-// The same as cuckoo::AlternateBucket, for each lane.
+// Computes cuckoo::AlternateBucket for each lane.
 HWY_INLINE V64 AlternateLanes(D64 d, V64 bucket, V64 fingerprint,
                               const cuckoo::Geometry& geometry) {
   const V64 chunk_buckets = hn::Set(d, geometry.chunk_buckets);
   const V64 mixed = MulLow32(MulLow32(fingerprint, fingerprint), hn::Set(d, cuckoo::kAlternateMix));
   const V64 sum =
       hn::Or(hn::ShiftRight<32>(MulLow32(mixed, chunk_buckets)), hn::Set(d, uint64_t{1}));
-  // One of the two candidates has wrapped around. The other is smaller as a 32-bit number.
+  // One of the two candidates has wrapped around. The other candidate is the smaller 32-bit number.
   const D32 d32;
   const V32 difference = hn::Sub(hn::BitCast(d32, sum), hn::BitCast(d32, bucket));
   return hn::BitCast(d, hn::Min(difference, hn::Add(difference, hn::BitCast(d32, chunk_buckets))));
@@ -71,7 +71,7 @@ HWY_INLINE V64 BroadcastLanes(D64 d, V64 fingerprint) {
   }
 }
 
-// The same as cuckoo::ZeroSlots, for each lane.
+// Computes cuckoo::ZeroSlots for each lane.
 template <int kBits>
 HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
   if constexpr (kBits == 12) {
@@ -91,9 +91,9 @@ HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
 struct CuckooRing {
   alignas(64) Ring offsets[2];  // of both buckets, in bytes
   // Without the gap, the fingerprints of a step would be written 4 KiB behind its offsets. If the
-  // physical addresses of the two pages are similar, which is so for one pair in some hundred, each
-  // such pair of stores takes hundreds of cycles (bench/NOTES_CUCKOO.md). So the distance is
-  // neither such a multiple nor near one.
+  // physical addresses of the two pages are similar, each such pair of stores takes hundreds of
+  // cycles (bench/NOTES_CUCKOO.md). This is so for one pair of pages in some hundred. So the
+  // distance is neither a multiple of 4 KiB nor near such a multiple.
   alignas(64) uint64_t gap[144];
   alignas(64) Ring fingerprints;  // in every slot
   alignas(64) Ring hashes;
@@ -101,13 +101,13 @@ struct CuckooRing {
   alignas(64) Ring words[2];
 };
 
-// Number of keys by which buckets are read before the comparison. They are read one by one, which
-// is faster than gathering them (bench/NOTES_CUCKOO.md). A vector that is read at once would wait
-// for the stores to it.
+// Number of keys by which buckets are read before the comparison. Buckets are read one by one,
+// which is faster than gathering them (bench/NOTES_CUCKOO.md), and stored in the ring. If a vector
+// of the ring were loaded right after these stores, the load would wait for them.
 inline constexpr size_t kReadBucketsAhead = 32;
 static_assert(kReadBucketsAhead < kPrefetchAhead);
 
-// The same as cuckoo::Pack.
+// Computes cuckoo::Pack for each lane.
 HWY_INLINE V64 PackLanes(V64 chunk, V64 bucket, V64 fingerprint) {
   return hn::Or(hn::Or(hn::ShiftLeft<32>(chunk), hn::ShiftLeft<16>(bucket)), fingerprint);
 }

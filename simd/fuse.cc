@@ -149,8 +149,8 @@ void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bi
       },
       [&](size_t i, size_t at) HWY_ATTR {
         ReadSlots<kBits>(table.slots, at, ring);
-        // Compares slots 64 keys behind, because a vector that is read at once would wait for the
-        // stores to it.
+        // Compares the slots of keys 64 positions earlier. If a vector were loaded right after the
+        // stores to it, the load would wait for them.
         if (i % 64 + kStep == 64 && i >= 64) {
           const size_t begin = i / 64 * 64 - 64;
           CompareSlots<kBits>(ring, begin % kRing, bytes + begin / 8);

@@ -51,7 +51,8 @@ HWY_INLINE V64 SwapHalves(D64 d, V64 v) {
   return hn::BitCast(d, hn::Shuffle2301(hn::BitCast(D32(), v)));
 }
 
-// Returns x rotated left by 24 bits. These are whole bytes, so it is a shuffle for the same reason.
+// Returns x rotated left by 24 bits. 24 bits are whole bytes, so this is also a shuffle, for the
+// same reason.
 HWY_INLINE V64 RotateLeft24(D64 d, V64 v) {
 #if HWY_ARCH_X86
   alignas(16) static constexpr uint8_t kBytes[16] = {5,  6,  7,  0, 1, 2,  3,  4,
@@ -64,8 +65,8 @@ HWY_INLINE V64 RotateLeft24(D64 d, V64 v) {
 #endif
 }
 
-// Hashing in stages of about one multiplication each, so that other work can go between them. Ready
-// hashes stay unchanged.
+// A vector of keys is hashed in stages of about one multiplication each, so that other work can run
+// between the stages. Ready hashes stay unchanged.
 inline constexpr int kHashStages = 6;
 
 template <Source kSource, int kStage>
@@ -134,7 +135,7 @@ HWY_INLINE V64 HashLanes(D64 d, V64 h, V64 seed_term) {
   return HashStage<kSource, 5>(d, h, seed_term);
 }
 
-// The same for one key.
+// Returns the hash of one key.
 template <Source kSource>
 HWY_INLINE uint64_t HashOne(uint64_t value, uint64_t seed_term) {
   if constexpr (kSource == Source::kXxh3) return hash::Xxh3(value, seed_term);

@@ -1,9 +1,9 @@
 // The pipeline of keys in the bulk operations of filters.
 //
 // Keys pass a ring in three stages, a few dozen keys apart: locate (hash and addresses), prefetch,
-// visit. The distance between locating and prefetching matters as much as the next one. Addresses
-// are written as vectors and read one by one, which the processor cannot forward from a store in
-// flight.
+// visit. The distance between locating and prefetching matters as much as the distance between
+// prefetching and visiting. Addresses are written as vectors and read one by one. A processor
+// cannot forward such a part of a store that is still in flight.
 
 #if defined(TAMIS_SIMD_PIPELINE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_PIPELINE_INL_H_
@@ -56,9 +56,10 @@ HWY_INLINE void PrefetchStep(const char* base, const uint64_t* HWY_RESTRICT offs
 
 // Calls locate(i, at) and then visit(i, at) for each kStep values from i on. locate writes the
 // offsets to prefetch to positions `at` of the rings. n must be a multiple of kStep. locate is also
-// called for i >= n, beyond the values; nothing reads its results. Without a branch,
-// compilers keep constants in registers. (The caller does not provide a function that prefetches,
-// because GCC treats one that only prefetches as free of effects and removes it.)
+// called for i >= n, beyond the values; nothing reads the results of these calls. A branch that
+// avoids the calls would keep compilers from holding constants in registers. (The caller does not
+// provide a function that prefetches, because GCC treats a function that only prefetches as free of
+// effects and removes it.)
 template <Prefetch kPrefetch, size_t kRings, typename Locate, typename Visit>
 HWY_INLINE void ForEachStep(const uint64_t* values, size_t n, const char* base,
                             const Ring (&offsets)[kRings], const Locate& locate,

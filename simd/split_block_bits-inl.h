@@ -19,7 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 
 // A block, in one or two vectors. Blocks of a view may begin at any multiple of 4 bytes, so loads
-// and stores are unaligned. With AVX2 and later, this costs nothing for aligned blocks.
+// and stores are unaligned. With AVX2 and later, unaligned instructions are as fast for aligned
+// blocks.
 using DBlock = hn::CappedTag<uint32_t, split_block::kWords>;
 using VBlock = hn::Vec<DBlock>;
 

@@ -1,7 +1,7 @@
-// Lookups in split-block filters for AVX2 and SSE4, which cannot multiply 64-bit lanes. Two such
-// multiplications per key, made of smaller ones, would be most of the work. So the middle of the
-// hash is scalar, and runs beside the probes, whose vectors use other ports. bench/NOTES.md has the
-// figures.
+// Lookups in split-block filters for AVX2 and SSE4, which cannot multiply 64-bit lanes. Each key
+// takes two such multiplications. Made of smaller multiplications, they would be most of the work.
+// So the middle of the hash is scalar, and runs beside the probes, whose vectors use other ports.
+// bench/NOTES.md has the figures.
 //
 // Keys pass four stages, each at a fixed distance behind the previous one: the vector beginning of
 // the hash, its scalar middle, its vector end with the address of the block, and the probe. The

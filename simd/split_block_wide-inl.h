@@ -39,7 +39,7 @@ struct WideRing {
   alignas(64) Ring hashes;
   alignas(64) uint64_t gap[24];
   // The upper half of each hash times the number of blocks. The upper half of that product is the
-  // index of the block, and scalar code reads it directly, which costs no vector instruction.
+  // index of the block, and scalar code reads it directly, which takes no vector instruction.
   alignas(64) uint32_t products[2 * kRing];
 
   // Returns the offset of a block in the filter, in bytes.
@@ -157,7 +157,8 @@ HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const B
 HWY_INLINE void StoreMask(hn::Mask<D32> mask, uint8_t* HWY_RESTRICT bits) {
   hn::StoreMaskBits(D32(), mask, bits);
 #if defined(__GNUC__)
-  // Otherwise GCC first gathers the masks of all pairs in a vector, on a port that is busy already.
+  // Without this, GCC first gathers the masks of all pairs in a vector, with instructions for a
+  // port that is already busy.
   asm("" : "+m"(bits[0]));
 #endif
 }

@@ -1,5 +1,5 @@
 // The last steps of XXH64 for many strings at once: see tamis/detail/xxh64_rests.h. A step that
-// only some strings need runs for all, and its result is selected where it is needed.
+// only some strings need runs for all strings, and the result is used only for those strings.
 
 #if defined(TAMIS_SIMD_XXH64_RESTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_XXH64_RESTS_INL_H_
@@ -67,7 +67,7 @@ void HashRests(const Xxh64Rests& rests, size_t n, uint64_t* hashes) {
   }
 }
 
-// Writes up to the next multiple of a vector's lanes.
+// Writes hashes up to the next multiple of the number of lanes in a vector.
 inline void HashXxh64Rests(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes) {
   switch (lanes) {
     case Xxh64Lanes::kNone:
