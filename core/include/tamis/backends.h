@@ -30,9 +30,9 @@ std::span<const MissingBackend> MissingBackends();
 // names that are allowed, if the name is unknown or its backend does not run on this machine.
 const Backend& FindBackend(std::string_view name);
 
-// Returns the backend that new filters use: the one that the environment variable TAMIS_BACKEND
-// names, or the first of Backends() if the variable is not set or empty. Throws the errors of
-// FindBackend.
+// Returns the backend that new filters use. This is the backend that the environment variable
+// TAMIS_BACKEND names. If the variable is not set or empty, it is the first of Backends(). Throws
+// the errors of FindBackend.
 const Backend& DefaultBackend();
 
 }  // namespace tamis

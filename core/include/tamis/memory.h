@@ -9,12 +9,13 @@
 namespace tamis {
 
 struct MemoryOptions {
-  // Whether to ask the operating system for huge pages (madvise) from 4 MiB up. They save a TLB
-  // miss per probe, and make random access to a 4 GiB filter 2.5 times as fast.
+  // Whether to ask the operating system for huge pages (madvise) from 4 MiB up. Huge pages save a
+  // TLB miss per probe, and make random access to a 4 GiB filter 2.5 times as fast.
   bool huge_pages = true;
 
-  // The source of memory, from which filters allocate with an alignment of 64 bytes. It must
-  // outlive the filter. nullptr: the operating system for 4 MiB or more, operator new for less.
+  // The source of memory, from which filters allocate with an alignment of 64 bytes. The source
+  // must outlive the filter. nullptr: the operating system for 4 MiB or more, operator new for
+  // less.
   std::pmr::memory_resource* resource = nullptr;
 };
 

@@ -28,8 +28,8 @@ struct ProvidedBackend {
 // Returns the Highway backends that run on this machine, best first. Defined if TAMIS_HAVE_SIMD.
 std::vector<ProvidedBackend> SimdBackends();
 
-// Returns the GPU backend if it works; it uses `host_kernels` for everything that has no GPU
-// kernel. Otherwise returns nothing and sets `why` to the reason. Defined if TAMIS_HAVE_CUDA.
+// Returns the GPU backend if it works. This backend uses `host_kernels` for all operations without
+// a GPU kernel. Otherwise returns nothing and sets `why` to the reason. Defined if TAMIS_HAVE_CUDA.
 std::vector<Backend> CudaBackends(const Kernels& host_kernels, std::string* why);
 
 }  // namespace tamis::detail

@@ -33,11 +33,10 @@ HostRegistry MakeHostRegistry() {
   return made;
 }
 
-// The list with GPUs. It is separate because making it starts the driver of a GPU, which forked
-// children then cannot use. So it is made only for calls that need a GPU or the list of all
-// backends.
+// The list with GPUs. The list is separate because making it starts the driver of a GPU, which
+// forked children then cannot use. So only calls that need a GPU or all backends make it.
 struct Registry {
-  std::vector<Backend> with_gpus;  // empty if there are no GPUs: then the host backends are all
+  std::vector<Backend> with_gpus;  // empty without GPUs: the host backends are then all backends
   std::vector<MissingBackend> missing;
 
   std::span<const Backend> backends() const {

@@ -8,7 +8,7 @@ namespace tamis::detail {
 namespace {
 
 // Limits for the bytes of the hashes in a slice. In longer slices each region is loaded fewer
-// times, but touching memory for the first time also has a cost. Measured: bench/NOTES.md.
+// times, but more memory is touched for the first time, which takes time. Measured: bench/NOTES.md.
 constexpr uint64_t kMinSliceBytes = uint64_t{8} << 20;
 constexpr uint64_t kMaxSliceBytes = uint64_t{64} << 20;
 

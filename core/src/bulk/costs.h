@@ -1,5 +1,5 @@
-// The costs of operations of one backend, as a calibration contains them. They decide which route a
-// call takes.
+// The costs of operations of one backend, as a calibration contains them. These costs determine the
+// route of a call.
 #ifndef TAMIS_CORE_SRC_BULK_COSTS_H_
 #define TAMIS_CORE_SRC_BULK_COSTS_H_
 
@@ -22,7 +22,8 @@ struct CostAtSize {
 
 // Returns the cost at a size, from at least one point; points must ascend by size. Between two
 // points the cost is on a straight line over the logarithm of the size, since each cache gives way
-// to the next one gradually. Outside of all points, it is the cost of the nearest one.
+// to the next one gradually. Below the first and above the last point, the result is the cost of
+// that point.
 Cost CostOfSize(std::span<const CostAtSize> points, uint64_t filter_bytes) noexcept;
 
 }  // namespace tamis::detail

@@ -1,6 +1,6 @@
 // A loop that hashes strings mispredicts a branch on the length of nearly every string. So strings
 // are first sorted by classes of lengths and then hashed class by class. Within a class, the code
-// of XXH3 has no branch on the length, and the code of XXH64 can do without one.
+// of XXH3 has no branch on the length, and the code of XXH64 does not need one.
 #include "core/src/bulk/hash_strings.h"
 
 // Inlines the arithmetic of each class into its loop.
@@ -121,7 +121,8 @@ struct Guess {
   bool InOrder() const noexcept { return equal || AreLong(); }
   bool AreLong() const noexcept { return mean > kXxh3Long.back(); }
 
-  // Prefetches what strings after string i of `n` need, for strings that are hashed in order.
+  // Prefetches the bytes of strings that follow string i of `n`, for strings that are hashed in
+  // order.
   template <typename Strings>
   [[gnu::always_inline]] void PrefetchInOrder(const Strings& strings, size_t i, size_t n) const {
     if (kEndToEnd<Strings> && !AreLong()) {
@@ -139,7 +140,7 @@ struct Guess {
   static constexpr size_t kSamples = 8;
 
   bool equal;                                 // whether the strings have one length
-  size_t ahead;                               // distance, in strings, of what is prefetched
+  size_t ahead;                               // distance of prefetching, in strings
   size_t mean, least = ~size_t{0}, most = 0;  // lengths in bytes
 };
 

@@ -17,8 +17,8 @@ namespace tamis::detail {
 
 // Collects hashes in one buffer for each region of the filter. When the buffer of a region is full,
 // it is written at once, while the region stays in cache. Several threads may work at the same
-// time, each with its own buffers. Only one thread at a time writes a region, so words need no
-// atomic operations, and the result is the same as from one thread.
+// time, each with its own buffers. Only one thread at a time writes a region, so writes to words
+// are not atomic operations, and the result does not depend on the number of threads.
 class PartitionedWriter final : public BulkWriter {
  public:
   // The filter to write to.

@@ -57,7 +57,8 @@ class RegionLists {
     const uint32_t* const places = place_of(0);
     for (uint64_t begin = 0; begin < keys_; begin += 64) {
       const size_t n = std::min<uint64_t>(64, keys_ - begin);
-      // From the top down, one by one: shifting each bit by i would cost more.
+      // Takes the bits from the top down, one by one, because shifting each bit by i would take
+      // longer.
       uint64_t word = 0;
       for (size_t i = n; i-- > 0;) {
         const uint32_t place = places[begin + i];

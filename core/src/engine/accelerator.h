@@ -23,8 +23,8 @@ class Accelerator {
 
   virtual ~Accelerator() = default;
 
-  // Returns the backend that names the GPU in an Engine::CallPlan. Its kernels are those of the
-  // best backend of the host; they do all work that is not passed to the GPU.
+  // Returns the backend that names the GPU in an Engine::CallPlan. The kernels of this backend are
+  // the kernels of the best backend of the host, and do all work that is not passed to the GPU.
   virtual const Backend& backend() const noexcept = 0;
   // Returns false if the accelerator certainly cannot look up keys in this filter. If it returns
   // true, an attempt may still fail.
@@ -35,8 +35,8 @@ class Accelerator {
   // Returns whether any part of the keys is in device memory, which the host cannot read. Throws
   // Error(kDevice) if that cannot be determined.
   virtual bool Holds(const Keys& keys) const = 0;
-  // Looks up the keys, after copying the filter unless HasMirror(). Throws Error(kOutOfMemory), or
-  // Error(kDevice) if the device failed.
+  // Looks up the keys. Copies the filter first if HasMirror() is false. Throws Error(kOutOfMemory),
+  // or Error(kDevice) if the device failed.
   virtual void ForEachBits(const Filter& filter, const Keys& keys, const Deliver& deliver) = 0;
 
   // These functions manage the mirrors: the copies of filters that the accelerator keeps.

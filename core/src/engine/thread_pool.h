@@ -20,7 +20,7 @@ namespace tamis::detail {
 // it needs them, and can be destroyed even if it has started none.
 class ThreadPool {
  public:
-  // The first call that needs threads starts them. They are kept until the pool is destroyed.
+  // The first call that needs threads starts them. The threads exist until the pool is destroyed.
   ThreadPool() = default;
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

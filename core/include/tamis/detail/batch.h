@@ -28,10 +28,11 @@ enum class Source : uint8_t {
 // Returns whether all kernels take values of this type.
 constexpr bool IsCommon(Source source) noexcept { return source <= Source::kXxh64; }
 
-// Returns the hash of a key for a source that is not common, on the host. The terms are those of
-// KeyHasher. The function is not inlined, because its code would be most of each user function that
-// queries one key, even for filters with common hashes. TAMIS_CONST declares that it reads no
-// memory, so compilers need not load the fields of the filter again after a call.
+// Returns the hash of a key for a source that is not common, on the host. The terms are the members
+// of KeyHasher with the same names. The function is not inlined, because its code would be most of
+// each user function that queries one key, even for filters with common hashes. TAMIS_CONST
+// declares that it reads no memory, so compilers need not load the fields of the filter again after
+// a call.
 TAMIS_CONST uint64_t UncommonHash(Source source, uint64_t seed_term, uint64_t second_term,
                                   uint64_t key) noexcept;
 

@@ -58,7 +58,7 @@ class FilterBase : public Filter {
   }
 
   // Call this after any change of the contents, so that copies of the contents elsewhere are
-  // replaced. It may be omitted if inserted_ changes too, which saves a store when one key is
+  // replaced. The call may be omitted if inserted_ changes too. This saves a store when one key is
   // inserted.
   TAMIS_HD void Changed() noexcept { ++changes_; }
 

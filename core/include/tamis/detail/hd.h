@@ -1,8 +1,8 @@
 // Marks functions that run on the host and, when compiled by nvcc, on a GPU.
 //
 // The arithmetic of every filter is written once, in headers that use only this macro and
-// fixed-width integers. They have no containers, no exceptions and no builtins. Their tables are
-// inside functions, because device code cannot index a constexpr array of a namespace.
+// fixed-width integers. These headers use neither containers nor exceptions nor builtins. Their
+// tables are inside functions, because device code cannot index a constexpr array of a namespace.
 //
 // On the host, these functions and all functions marked TAMIS_INLINE are always inlined, even
 // without optimization. Files of one program may be compiled for different processors. If each file

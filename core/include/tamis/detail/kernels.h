@@ -45,7 +45,8 @@ struct CommonKernels {
   // for n rounded up to a multiple of 8. The elements past n may be overwritten.
   void (*xxh64_rests)(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes);
 
-  // Convert the bits of n keys to outputs. They write exactly the elements that are named.
+  // Convert the bits of n keys to outputs. These functions write exactly the elements that their
+  // comments name.
   void (*bits_to_bytes)(const uint64_t* bits, size_t n, uint8_t* bytes);  // n bytes, 0 or 1
   // Writes first + i for every bit i that is set, ascending, into out[0..n). Returns their number.
   size_t (*bits_to_indices32)(const uint64_t* bits, size_t n, uint64_t first, uint32_t* out);

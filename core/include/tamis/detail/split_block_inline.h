@@ -2,10 +2,10 @@
 // vectors of the block's width. Otherwise it calls the backend's table.
 //
 // Without such vectors, the compiled loop over eight words is four times slower than a call through
-// the table (bench/NOTES.md). With them, the call costs more than the work. The choice depends on
-// the processor that a file is compiled for. So these functions and all their callers, up to the
-// user's function, are TAMIS_INLINE. Files compiled for different processors can then be linked
-// together.
+// the table (bench/NOTES.md). With such vectors, the call takes longer than the operation itself.
+// The choice depends on the processor that a file is compiled for. So these functions and all their
+// callers, up to the user's function, are TAMIS_INLINE. Files compiled for different processors can
+// then be linked together.
 #ifndef TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 #define TAMIS_DETAIL_SPLIT_BLOCK_INLINE_H_
 

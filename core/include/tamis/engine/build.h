@@ -15,7 +15,7 @@
 namespace tamis {
 
 // Calls visit(keys) for batches of keys, of any sizes and layouts. Build calls it twice, or once
-// for a static filter. It must pass the same keys both times, in any order.
+// for a static filter. A source must pass the same keys both times, in any order.
 using RepeatableSource = detail::RepeatableSource;
 
 namespace detail {

@@ -65,7 +65,7 @@ struct Calibration {
   void Validate() const;
 
   // Returns $XDG_CACHE_HOME/tamis/calibration.json, or $HOME/.cache/tamis/calibration.json. Throws
-  // Error(kIo) unless one of these environment variables is an absolute path.
+  // Error(kIo) if neither of these environment variables is an absolute path.
   static std::filesystem::path DefaultPath();
 
   // Reads a JSON file of at most 1 MiB and checks every field. Throws Error(kIo), and FormatError

@@ -49,13 +49,13 @@ struct EngineOptions {
   // variable TAMIS_BACKEND names. If that variable is not set or empty, the calibration decides for
   // each call.
   const Backend* backend = nullptr;
-  // The costs by which routes are chosen. The default is the costs of a typical machine. A backend
-  // without costs is not chosen; if no backend has costs, the default costs are used. A kind of
-  // filter without costs uses the costs of a similar kind.
+  // The costs that determine the choice of routes. The default is the costs of a typical machine. A
+  // backend without costs is not chosen; if no backend has costs, the default costs are used. A
+  // kind of filter without costs uses the costs of a similar kind.
   Calibration calibration = {};
-  // Carries out every call by this route, whatever the calibration predicts. It may be a route from
-  // a CallPlan. Its backend, if not nullptr, and its threads override the options above. Its
-  // slice_keys and seconds are ignored.
+  // Carries out every call by this route, whatever the calibration predicts. The route may be a
+  // route from a CallPlan. Its backend, if not nullptr, and its threads override the options above.
+  // Its slice_keys and seconds are ignored.
   std::optional<CallRoute> pin = std::nullopt;
   // Whether the keys of queries may be in the memory of a GPU, with outputs in host memory. If
   // true, each call asks the driver where its keys are. Keys in device memory are queried by the
@@ -77,21 +77,21 @@ struct EngineOptions {
 // host, it has written nothing.
 //
 // Threads: any number of threads may call an Engine at the same time, if no filter is changed by
-// one call and used by another. The first call that needs the Engine's threads starts them. They
-// sleep between calls. If several calls need threads at the same time, the call with the least work
-// left gets them first, so a small call does not wait for a large one. If there are as many calling
-// threads as processors, the Engine's threads help none of them. A call on one thread never waits
-// for another call, but may have to share a processor.
+// one call and used by another. The first call that needs the Engine's threads starts them. The
+// threads sleep between calls. If several calls need threads at the same time, the call with the
+// least work left gets them first, so a small call does not wait for a large one. If there are as
+// many calling threads as processors, the Engine's threads help none of them. A call on one thread
+// never waits for another call, but may have to share a processor.
 //
 // Memory: in a split-block or counting filter of more than 4 GiB, queries of many keys take up to
-// 64 MiB for each thread, but at most 192 MiB plus 3 MiB for each thread in total. They also take
-// one bit for each key. If this memory is not available, the queries run without it: see
+// 64 MiB for each thread, but at most 192 MiB plus 3 MiB for each thread in total. The queries also
+// take one bit for each key. If this memory is not available, the queries run without it: see
 // CallRoute::partitioned.
 //
 // fork: a child process may use an Engine of its parent, make others, and exit, even if a call was
-// running at the time of the fork. In the child, Engines start new threads, and use no GPU. They
-// recognize the child by its process ID. So a child in its own PID namespace, which may have the
-// process ID of its parent, must not use the parent's Engines.
+// running at the time of the fork. In the child, Engines start new threads, and use no GPU. The
+// Engines recognize a child by its process ID. So a child in its own PID namespace, which may have
+// the process ID of its parent, must not use the parent's Engines.
 //
 // GPU: queries run on a GPU if that is predicted to be faster. The GPU keeps a copy of the filter
 // for later calls until the filter changes or is destroyed, or until the memory is needed for other

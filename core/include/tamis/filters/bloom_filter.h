@@ -15,9 +15,9 @@
 
 namespace tamis {
 
-// A flat array of m bits, of which each key sets k anywhere in the array. It takes 9.6 bits per key
-// at a false-positive rate of 1%, 14.4 at 0.1%, and 19.2 at 0.01%. A query of a full filter takes k
-// cache misses if the key is in the filter, and two on average if it is not.
+// A flat array of m bits, of which each key sets k anywhere in the array. The filter takes 9.6 bits
+// per key at a false-positive rate of 1%, 14.4 at 0.1%, and 19.2 at 0.01%. A query of a full filter
+// takes k cache misses if the key is in the filter, and two on average if it is not.
 //
 // m is a multiple of 64, from 64 to 2^53.
 class BloomFilter final : public ChangeableFilter {

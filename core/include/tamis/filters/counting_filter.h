@@ -18,8 +18,9 @@
 namespace tamis {
 
 // A key belongs to one block of 64 bytes, and adds 1 to one counter of 4 bits in each of its eight
-// words, so a probe touches one cache line. It takes 45.7 bits per key at a false-positive rate of
-// 1%, and 77.6 at 0.1%. A key that was inserted n times is found until it has been erased n times.
+// words, so a probe touches one cache line. The filter takes 45.7 bits per key at a false-positive
+// rate of 1%, and 77.6 at 0.1%. A key that was inserted n times is found until it has been erased n
+// times.
 //
 // A counter that has reached 15 is saturated and stays so. Keys that share it may still be found
 // after they were erased, but a key that is in is never lost. saturated() returns the number of
@@ -88,14 +89,17 @@ class CountingBloomFilter final : public ErasableFilter {
   }
 
   // Adds all keys of `other`, copies included, by adding the counters. Sums above 15 become 15,
-  // which is saturated. Throws, with nothing changed, Error(kIncompatible) unless CanMerge(*this,
-  // other), Error(kReadOnly), and FormatError if `other` is mapped from a damaged file.
+  // which is saturated. Changes nothing if it throws. Throws
+  // - Error(kIncompatible) if CanMerge(*this, other) is false,
+  // - Error(kReadOnly) if the filter is read_only(),
+  // - FormatError if `other` is mapped from a damaged file.
   void Merge(const CountingBloomFilter& other);
 
   // Returns a filter of half the size, without counters, that gives the same answer for every key.
-  // It has two bits for each counter. So its estimated_count() is twice the estimate of this
-  // filter, and its expected_fpr() is too low (0.7 times the true rate at 1%), because the formula
-  // assumes independent bits. Use the estimates of this filter instead. Throws the errors of Clone.
+  // The result has two bits for each counter. So its estimated_count() is twice the estimate of
+  // this filter, and its expected_fpr() is too low (0.7 times the true rate at 1%), because the
+  // formula assumes independent bits. Use the estimates of this filter instead. Throws the errors
+  // of Clone.
   SplitBlockBloomFilter Freeze(const MemoryOptions& memory = {}) const;
 
   // See SplitBlockBloomFilter::Clone.

@@ -27,10 +27,11 @@ class ErasableFilter : public ChangeableFilter {
   // smaller than the number of keys if two different keys share one copy. It is also smaller if
   // several layers of a scalable filter may have a key, because such a key is not erased.
   size_t EraseIfAllFound(Keys keys);
-  // Throws Error(kInvalidArgument) unless the filter seems to have each key that is not null at
-  // least as often as `keys` has it. This detects lists of other keys, lists that were already
-  // erased, and lists with too many copies of a key. It misses such a list only if all its surplus
-  // keys are false positives. Allocates 8 bytes per key.
+  // Compares the copies of each key in the filter with the copies in `keys`; nulls do not count.
+  // Throws Error(kInvalidArgument) if the filter has fewer copies of any key. This detects lists of
+  // other keys, lists that were already erased, and lists with too many copies of a key. Such a
+  // list passes the check only if all its surplus keys are false positives. Allocates 8 bytes per
+  // key.
   void RequireAllIn(Keys keys) const;
 
   ChangeTraits change_traits() const noexcept override;

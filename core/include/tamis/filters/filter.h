@@ -68,9 +68,9 @@ class Filter : public Queryable {
   double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
-  // The types of all keys inserted since the filter was empty. They are saved with the filter. Keys
-  // of other types may be queried, but are not in the filter. For such a type,
-  // key_types().Admit(type) is false.
+  // The types of all keys inserted since the filter was empty. Files contain these types. Keys of
+  // other types may be queried, but are not in the filter. For such a type, key_types().Admit(type)
+  // is false.
   KeyTypes key_types() const noexcept override;
   // Sets the types. Programs call this if they insert ready hashes or insert through a view.
   void set_key_types(KeyTypes types) noexcept;
@@ -101,9 +101,9 @@ class Filter : public Queryable {
 
   bool Contains(std::initializer_list<std::string_view> keys) const = delete;
 
-  // Writes the filter to `path` atomically. It writes a temporary file in the same directory,
-  // synchronizes it, and renames it, so `path` always names either the old file or the whole new
-  // one. SaveOptions describes what the new file keeps of the old one. Throws
+  // Writes the filter to `path` atomically. Save writes a temporary file in the same directory,
+  // synchronizes it, and renames it. So `path` always names either the old file or the whole new
+  // file. SaveOptions describes what the new file keeps of the old one. Throws
   // - Error(kIo), and leaves no temporary file behind,
   // - Error(kBusy) if the file was replaced, or must be new and exists: see SaveOptions,
   // - Error(kNotDurable) if the file HAS been saved, but may not survive a power cut,

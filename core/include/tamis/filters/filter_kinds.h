@@ -66,8 +66,8 @@ uint64_t FilterBytes(FilterKind kind, uint64_t capacity, double fpr);
 double FilterFpr(FilterKind kind, double keys, uint64_t bytes);
 
 // Returns the false-positive rate that follows from the number of keys, inserted_count(), as if all
-// were distinct. It uses the formulas of sizing.h for the filter's geometry, and 1 - (1 - p1) (1 -
-// p2) ... for the layers of a scalable filter. If keys were inserted twice, the result is an upper
+// were distinct. Uses the formulas of sizing.h for the filter's geometry, and 1 - (1 - p1) (1 - p2)
+// ... for the layers of a scalable filter. If keys were inserted twice, the result is an upper
 // bound. If InsertIfAbsent filled the filter far beyond its capacity, the result is too low,
 // because new keys that were false positives are not counted. O(1), or O(layers). expected_fpr()
 // counts bits instead.

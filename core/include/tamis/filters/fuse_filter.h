@@ -29,7 +29,7 @@ class Workers;
 //   bits per key of 1000 keys          11.3        17.0         22.6       45.1
 //
 // The rate is 2^-bits + n / 2^64 for n keys. The second term is the probability that the hash of
-// another key is equal. It matters only for 32 bits.
+// another key is equal. This term matters only for 32 bits.
 //
 // A filter is built from all its keys at once and takes no keys later. Two filters cannot be
 // merged. The bytes of a filter depend only on the set of its keys. They do not depend on the order

@@ -93,8 +93,8 @@ class ScalableBase<true> : public ErasableFilter {
 // share, and leave the rest to later layers.
 //
 // Layers take more memory than one filter of the right size. The table shows the factor for a
-// million keys in layers that begin with a thousand keys (`tamis_scalable_table`). It is up to
-// twice as high just after a new layer begins:
+// million keys in layers that begin with a thousand keys (`tamis_scalable_table`). The factor is up
+// to twice as high just after a new layer begins:
 //
 //   bound           5%     1%     0.1%
 //   split-block     2.07   1.95   1.89
@@ -110,7 +110,7 @@ class ScalableBase<true> : public ErasableFilter {
 // If the next layer would exceed max_bytes, a smaller last layer is made, unless it would have room
 // for too few keys to be worth its probes.
 //
-// Keys go into the oldest layer that is not full. This is the newest one unless keys were erased.
+// Keys go into the oldest layer that is not full. This is the newest layer if no keys were erased.
 //
 // Copies of a key: memory depends on the number of different keys, not on how often they come.
 //

@@ -20,7 +20,7 @@ struct MergeCheck {
 MergeCheck CanMerge(const Filter& a, const Filter& b);
 
 // Adds all keys of `other` to `filter`, like Merge of its class. Throws Error(kIncompatible), with
-// the reason, unless CanMerge(filter, other), and the other errors of Merge.
+// the reason, if CanMerge(filter, other) is false. Also throws the other errors of Merge.
 void Merge(Filter& filter, const Filter& other);
 
 // Keeps the keys that are in both filters, like Intersect of the class of `filter`. Throws

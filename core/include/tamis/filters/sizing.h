@@ -83,8 +83,8 @@ uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, 
 // ---- Classic Bloom filters of m bits, of which each key sets k ----
 
 // The rate is p + (1 - p) (1 - e^(-n/m^2)) with p = (1 - e^(-kn/m))^k for n keys (p: Bloom, 1970).
-// The second term is the probability that one of the keys has the same first position and step as
-// the absent key, and so the same bits. There are m^2 such pairs. This term matters for small
+// The second term is the probability that the absent key has the same first position and step as
+// one of the keys, and so the same bits. There are m^2 such pairs. This term matters for small
 // filters at low rates. num_bits, num_hashes >= 1.
 double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 

@@ -18,8 +18,8 @@
 namespace tamis {
 
 // A key belongs to one block of 256 bits, and sets one bit in each of its eight 32-bit words, so a
-// probe touches one cache line. It takes 10.5 bits per key at a false-positive rate of 1%, 16.9 at
-// 0.1%, and 26.3 at 0.01%.
+// probe touches one cache line. The filter takes 10.5 bits per key at a false-positive rate of 1%,
+// 16.9 at 0.1%, and 26.3 at 0.01%.
 //
 // The bits are the bits of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0} and
 // the keys are the bytes that Parquet hashes. This holds for strings and 64-bit integers. INT32 and
@@ -112,9 +112,10 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   SplitBlockView mutable_view();
 
   // Adds all keys of `other`. The result is the union, bit for bit the filter that would have been
-  // built from both sets. Throws, with nothing changed, Error(kIncompatible) unless the numbers of
-  // blocks and the hashes are equal, Error(kReadOnly), and FormatError if `other` is mapped from a
-  // damaged file.
+  // built from both sets. Changes nothing if it throws. Throws
+  // - Error(kIncompatible) if the numbers of blocks or the hashes differ,
+  // - Error(kReadOnly) if the filter is read_only(),
+  // - FormatError if `other` is mapped from a damaged file.
   void Merge(const SplitBlockBloomFilter& other);
 
   // Keeps the bits that both filters have, so a key that is in both is never lost. The
@@ -124,8 +125,8 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   // two. Throws the errors of Merge.
   void Intersect(const SplitBlockBloomFilter& other);
 
-  // Estimated number of distinct keys in the union of both filters. Throws Error(kIncompatible)
-  // unless CanMerge(*this, other). O(bytes()).
+  // Estimated number of distinct keys in the union of both filters. Throws Error(kIncompatible) if
+  // CanMerge(*this, other) is false. O(bytes()).
   double estimated_union_count(const SplitBlockBloomFilter& other) const;
   // Estimated number of distinct keys that are in both: the sum of both estimates minus the
   // estimate of the union (Papapetrou, Siberski and Nejdl, "Cardinality estimation and dynamic
@@ -134,10 +135,10 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   // estimated_union_count.
   double estimated_intersection_count(const SplitBlockBloomFilter& other) const;
 
-  // Returns a filter with half the blocks, for filters that were made too large. It is bit for bit
-  // the filter of that size that would have been built from the same keys: blocks 2i and 2i + 1
-  // become block i. Throws Error(kInvalidArgument) if the number of blocks is odd, and the errors
-  // of Clone.
+  // Returns a filter with half the blocks, for filters that were made too large. Blocks 2i and 2i +
+  // 1 become block i. The result is bit for bit the filter of that size that would have been built
+  // from the same keys. Throws Error(kInvalidArgument) if the number of blocks is odd, and the
+  // errors of Clone.
   SplitBlockBloomFilter Folded(const MemoryOptions& memory = {}) const;
 
   // Returns a copy in memory of its own, which is never read-only. Throws Error(kOutOfMemory), and

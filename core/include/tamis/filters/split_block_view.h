@@ -25,16 +25,16 @@ class Output;
 }  // namespace detail
 
 // Queries 32-byte blocks with the layout of a SplitBlockBloomFilter, wherever they are. A view is a
-// few pointers, cheap to pass by value. It allocates nothing, and the blocks must outlive it. Any
-// number of threads may query while nobody writes to the blocks.
+// few pointers, cheap to pass by value. The view allocates nothing, and the blocks must outlive the
+// view. Any number of threads may query while nobody writes to the blocks.
 class ConstSplitBlockView {
  public:
-  // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks. They begin at
-  // a multiple of 4 bytes. A multiple of 32 is faster, because then each block lies in one cache
-  // line. `hash` is the hash of the keys in the blocks: {HashKind::kXxh64, 0} in Parquet files. If
-  // `backend` is nullptr, the view uses DefaultBackend(). Throws Error(kInvalidArgument) for any
-  // other size or alignment of `blocks` and for an invalid hash, and Error(kUnknownBackend) if
-  // TAMIS_BACKEND names an unknown backend.
+  // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks. The blocks
+  // begin at a multiple of 4 bytes. A multiple of 32 is faster, because then each block lies in one
+  // cache line. `hash` is the hash of the keys in the blocks: {HashKind::kXxh64, 0} in Parquet
+  // files. If `backend` is nullptr, the view uses DefaultBackend(). Throws Error(kInvalidArgument)
+  // for any other size or alignment of `blocks` and for an invalid hash, and Error(kUnknownBackend)
+  // if TAMIS_BACKEND names an unknown backend.
   explicit ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash = {},
                                const Backend* backend = nullptr);
 

@@ -3,9 +3,9 @@
 // begin with tamis/filters/bloom_filter.h.
 //
 // The k positions follow from a position and a step by enhanced double hashing (Dillinger and
-// Manolios, "Bloom Filters in Probabilistic Verification", FMCAD 2004, section 5.2). It costs one
-// more addition than double hashing and avoids its anomalies. Every backend calls or mirrors this
-// header. A change here is a format change.
+// Manolios, "Bloom Filters in Probabilistic Verification", FMCAD 2004, section 5.2). Enhanced
+// double hashing takes one addition more than double hashing, and avoids its anomalies. Every
+// backend calls or mirrors this header. A change here is a format change.
 #ifndef TAMIS_LAYOUT_BLOOM_H_
 #define TAMIS_LAYOUT_BLOOM_H_
 

@@ -109,7 +109,8 @@ TAMIS_HD constexpr Place Unpack(uint64_t packed) {
 // to 96% instead of 97.6%.
 inline constexpr uint32_t kAlternateMix = 0x9E3779B1;  // 2^32 / golden ratio, odd
 
-// Returns the other bucket of a fingerprint that is in `bucket`. Both are numbers within the chunk.
+// Returns the other bucket of a fingerprint that is in `bucket`. Both buckets are numbers within
+// the chunk.
 TAMIS_HD constexpr uint32_t AlternateBucket(uint32_t bucket, uint32_t fingerprint,
                                             uint32_t chunk_buckets) {
   const uint32_t mixed = fingerprint * fingerprint * kAlternateMix;

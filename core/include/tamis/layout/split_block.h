@@ -37,7 +37,7 @@ TAMIS_HD constexpr uint32_t WordBit(uint64_t hash, int w) {
 }
 
 // Returns whether the block has all eight bits of the hash. Branch-free: in a mix of hits and
-// misses, an early exit costs more in mispredictions than it saves.
+// misses, mispredictions of an early exit take longer than the exit saves.
 TAMIS_HD constexpr bool BlockContains(const uint32_t* block, uint64_t hash) {
   uint32_t missing = 0;
   for (int w = 0; w < kWords; ++w) missing |= ~block[w] & WordBit(hash, w);

@@ -232,7 +232,7 @@ std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const
     return std::make_unique<detail::AbsentWriter>(
         detail::AbsentWriter::Target{{bytes(), num_blocks_}, insert}, kernels, n, threads);
   }
-  // The order of two keys decides which one is refused, and this writer does not keep the order.
+  // The order of keys determines which keys are refused, and this writer does not keep the order.
   if (change == Change::kErase) return nullptr;
   const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.counting.insert(words(), num_blocks_, hashes);

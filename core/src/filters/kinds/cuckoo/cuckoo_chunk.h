@@ -106,7 +106,8 @@ class CuckooChunk {
   uint32_t Alternate(uint32_t bucket, uint32_t fingerprint) const noexcept {
     return cuckoo::AlternateBucket(bucket, fingerprint, chunk_buckets_);
   }
-  // Does the same as cuckoo::NumUsed, by a processor instruction that the header cannot use.
+  // Returns cuckoo::NumUsed(word), computed with a processor instruction that the public header
+  // cannot use.
   static int NumUsed(Word word) noexcept {
     constexpr Word kHighs = cuckoo::Bucket<kBits>::kOnes << (kBits - 1);
     constexpr Word kRest = kHighs - cuckoo::Bucket<kBits>::kOnes;
@@ -190,7 +191,7 @@ bool CuckooChunk<kBits, Buckets>::MakeRoom(uint32_t bucket, uint32_t alternate,
 template <int kBits, bool kOneChunk, Change kChange>
 [[gnu::always_inline]] inline size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets,
                                                     uint64_t* places, size_t n) noexcept {
-  // A single chunk is in cache, where prefetching costs more than it saves.
+  // A single chunk is in cache, where prefetching takes longer than it saves.
   constexpr size_t kPrefetchAhead = 16;
   constexpr uint64_t kLowHalf = 0xFFFFFFFF;
   auto* const words = static_cast<cuckoo::Word<kBits>*>(buckets);

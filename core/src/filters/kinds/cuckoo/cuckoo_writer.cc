@@ -8,8 +8,8 @@ namespace tamis::detail {
 namespace {
 
 // Limits for the bytes of all lists of a slice, which are one and a half times the filter within
-// these limits. In longer slices each chunk is loaded fewer times, but touching memory for the
-// first time also has a cost. Measured: bench/NOTES_CUCKOO.md.
+// these limits. In longer slices each chunk is loaded fewer times, but more memory is touched for
+// the first time, which takes time. Measured: bench/NOTES_CUCKOO.md.
 constexpr uint64_t kMinListBytes = uint64_t{16} << 20;
 constexpr uint64_t kMaxListBytes = uint64_t{512} << 20;  // or an eighth of the filter
 

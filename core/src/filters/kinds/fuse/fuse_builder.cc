@@ -53,7 +53,7 @@ void FuseBuilder::SplitLists() {
 void FuseBuilder::Add(const Keys& keys) {
   const uint64_t with_these = keys_ + keys.CountValid();
   CheckFuseKeys(with_these);
-  // Not checked in every call, which may bring only one key.
+  // Not every call checks the memory, because a call may add only one key.
   if (with_these / kKeysPerCheck != keys_ / kKeysPerCheck) {
     Storage::RequireFits(with_these * sizeof(uint64_t));
   }

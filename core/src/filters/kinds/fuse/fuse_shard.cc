@@ -91,7 +91,7 @@ ShardOutcome FuseShard::Peel(std::span<uint64_t> hashes) {
   for (uint32_t attempt = 0; attempt < attempts; ++attempt) {
     multiplier_ = fuse::Multiplier(attempt);
     if (TryToPeel(hashes) == n) return ShardOutcome::kBuilt;
-    // Copies of a hash can never be peeled. The test costs as much as five attempts, and the first
+    // Copies of a hash can never be peeled. The test takes as long as five attempts, and the first
     // attempt can fail by chance, so the test follows the second.
     if (attempt == 1 && DropCopies(hashes.data(), n) != n) return ShardOutcome::kDuplicates;
   }

@@ -88,7 +88,7 @@ ScalableFilter<F>::ScalableFilter(detail::LayeredFile file, const MemoryOptions&
     old_error_left -= detail::OldFprAtCapacity(layer.header);
   }
   // Each new layer leaves a share of at least `tightening` of the bound. Layers of old versions may
-  // leave nothing, because their rates were underestimated. Such a filter goes on growing as it
+  // leave nothing, because their rates were underestimated. Such a filter continues to grow as it
   // would have in the old version.
   constexpr double kRounding = 0.99;
   const double left_by_new_layers =

@@ -66,9 +66,9 @@ bool ScalableFilter<F>::InsertOne(uint64_t hash) noexcept {
 // Moves current_ past full layers. Returns whether a layer has room.
 //
 // Copies of keys could make a Bloom layer full by its count while few of its bits are set. The
-// count of such a layer is replaced by the number of keys that its bits indicate, and it takes more
-// keys. The decision depends only on data that a file contains, so a loaded filter makes the same
-// one.
+// count of such a layer is replaced by the number of keys that its bits indicate, and the layer
+// takes more keys. The decision depends only on data that a file contains, so a loaded filter makes
+// the same one.
 template <typename F>
 bool ScalableFilter<F>::FindRoom() noexcept {
   for (; current_ < layers_.size(); ++current_) {
@@ -90,8 +90,8 @@ bool ScalableFilter<F>::FindRoom() noexcept {
   return false;
 }
 
-// Inserts a key that a cuckoo layer has refused before it was full. The next layer that has room
-// takes it, unless it is a copy.
+// Inserts a key that a cuckoo layer has refused although the layer was not full. If no layer seems
+// to have the key, the next layer with room takes it.
 template <typename F>
 bool ScalableFilter<F>::InsertAfter(size_t layer, uint64_t hash) noexcept {
   if (ContainsHash(hash)) return false;
@@ -236,9 +236,9 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
   return taken == n;
 }
 
-// Inserts keys into layers that can erase. Such layers hold copies, so keys are examined: a lookup
-// finds whether they are copies. Since examining a key takes longer than inserting it, only some
-// keys are examined. All keys are examined, in their order, in these cases:
+// Inserts keys into layers that can erase. Such layers hold copies of keys. So keys are examined: a
+// lookup shows whether a key is a copy. Since examining a key takes longer than inserting it, only
+// some keys are examined. All keys are examined, in their order, in these cases:
 // - There are few keys yet.
 // - No layer has room.
 // - Many examined keys were copies, until the next layer begins.
@@ -356,9 +356,9 @@ void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_
   }
 }
 
-// Probes all layers for some keys at a time. Keys that are not in go into the layer with room, as
-// many as it has room for, and the rest is probed again. No key counts as a copy. (A cuckoo layer
-// may refuse a key before it is full, and another layer may take it: see InsertSome.)
+// Probes all layers for some keys at a time. The layer with room takes absent keys until it is
+// full, and the remaining keys are probed again. No key counts as a copy. (A cuckoo layer may
+// refuse a key before it is full, and another layer may take it: see InsertSome.)
 template <typename F>
 size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uint64_t* hashes,
                                        size_t n, uint64_t first,
@@ -369,7 +369,8 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
   size_t done = 0;
   bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    // About twice as many keys as the layer has room for, since some of them may be in.
+    // Takes about twice as many keys as the layer has room for, since some of them may be in the
+    // filter.
     const F& last = layers_[std::min(current_, layers_.size() - 1)];
     const uint64_t room = last.capacity() - std::min(last.capacity(), last.inserted_count());
     asked = std::min<uint64_t>(std::max(2 * room, kAskedAtLeast), n - begin);
