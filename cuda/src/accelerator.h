@@ -63,8 +63,8 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   const Runtime& runtime_;
   std::mutex turn_;  // held by a lookup; protects pipeline_ and stream_
   std::optional<HostPipeline> pipeline_;
-  // The stream for copies. It is not the default stream, which cannot be used while a stream that
-  // it waits for is captured.
+  // The stream for copies. This is not the default stream, which cannot be used while a stream that
+  // the default stream waits for is captured.
   Stream stream_ = nullptr;
   mutable std::mutex list_mutex_;  // held briefly; protects the two lists
   std::list<Mirror> mirrors_;

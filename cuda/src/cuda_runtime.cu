@@ -135,8 +135,8 @@ Status LaunchKernel(const Call& call, Stream stream) noexcept {
   }
   const uint64_t blocks = GridFor(work, resident).blocks;
   if (blocks == 0) return kSuccess;
-  // After <<<>>> only cudaGetLastError returns the error. It could return, and clear, an earlier
-  // error of other code.
+  // After <<<>>>, only cudaGetLastError would return the error, and it could return and clear an
+  // earlier error of other code. cudaLaunchKernel returns the error itself.
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&call))};
   const dim3 grid(static_cast<uint32_t>(blocks));
   return Checked(

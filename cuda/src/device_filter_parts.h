@@ -95,9 +95,9 @@ inline void RequireDevice(int device, int devices) {
       tamis::detail::StrCat("device ", device, " of the GPUs; allowed: 0 to ", devices - 1));
 }
 
-// Throws Error(kInvalidArgument) if kernels of the device cannot use the memory. That is memory of
-// another device and, on most systems, host memory that is not pinned. A kernel that accessed it
-// would make CUDA unusable for the whole process.
+// Throws Error(kInvalidArgument) if kernels of the device cannot use the memory. Such memory is
+// memory of another device and, on most systems, host memory that is not pinned. A kernel that
+// accessed it would make CUDA unusable for the whole process.
 inline void RequireOn(const Runtime& runtime, int device, const void* memory, const char* what) {
   const OutsideCaptures outside(runtime);
   Location at;

@@ -13,8 +13,8 @@ namespace tamis::cuda {
 
 bool HasKernels(FilterKind kind) noexcept;
 
-// Throws Error(kUnsupported) unless HasKernels, and Error(kInvalidArgument) if the geometry or the
-// number of bytes is invalid.
+// Throws Error(kUnsupported) if the kind has no kernels, and Error(kInvalidArgument) if the
+// geometry or the number of bytes is invalid.
 void RequireGeometry(const FileHeader& header);
 
 // Returns a view of the filter at `data`. `header` must have passed RequireGeometry.

@@ -76,7 +76,7 @@ struct WordReader {
 #endif
     for (int i = 0; i < kNumbers; ++i) {
       const uint32_t middle = WordOf(p + 8 * i + 4);
-      // The last word contains the last byte. It may be the middle word.
+      // `high` is the word with the last byte of the number, which may be the middle word.
       const uint32_t high = WordOf(p + 8 * i + (i + 1 < kNumbers ? 8 : 7));
       visit(i, Funnel(low, middle, p) | Funnel(middle, high, p) << 32);
       low = high;

@@ -85,7 +85,7 @@ struct MaskedInsertCall {
   uint64_t* num_nulls;  // the kernel adds their number
 };
 
-// An insertion that can fail for a key, or an erasure. Both fail for nulls.
+// An insertion that can fail for a key, or an erasure. Insertions and erasures fail for nulls.
 template <typename Ref, Change kChange, typename Column = KeyColumn>
 struct ChangeCall {
   Ref filter;
@@ -127,7 +127,8 @@ struct HashColumnCall {
   uint64_t* hashes;
 };
 
-// Three kernels convert a bitmap to the list of its ones. They work on tiles of kTileWords words.
+// Three kernels convert a bitmap to the list of its ones. The kernels work on tiles of kTileWords
+// words.
 inline constexpr uint64_t kTileWords = 1024;
 
 struct CountTilesCall {

@@ -146,8 +146,8 @@ struct CuckooRef {
     return false;
   }
 
-  // Replaces `old` by `fingerprint`, and returns true, unless the slot contains another
-  // fingerprint.
+  // If the slot contains `old`, replaces it by `fingerprint` and returns true. Otherwise returns
+  // false.
   static TAMIS_HD bool Replace(Word* bucket, uint32_t slot, uint32_t old, uint32_t fingerprint) {
     Word word = detail::LoadShared(bucket);
     while (Get(word, slot) == old) {

@@ -44,8 +44,8 @@ struct DeviceOptions {
   bool insertions = true;
 };
 
-// Move-only owner of a split-block, cuckoo or fuse filter in device memory, or a view of such a
-// filter. Its bits are equal to those of the filter on the host.
+// Owns a split-block, cuckoo or fuse filter in device memory, or is a view of such a filter.
+// Move-only. The bits are equal to the bits of the same filter on the host.
 //
 // A fuse filter is built on the host. Here it can be queried, cleared, and replaced by Upload.
 // Insert, Erase and Download throw Error(kReadOnly), and the Async forms of Insert and Erase return
@@ -56,18 +56,23 @@ struct DeviceOptions {
 // well. A null is never in the filter, and is neither inserted nor erased. So a validity bitmap can
 // also select the keys of a call (a mask, or stencil).
 //
-// All work runs on a stream, in its order. Calls whose names end in Async return at once. They do
-// not allocate, wait or throw, so a CUDA graph can capture them. Their Status only reports whether
-// the work was put on the stream.
+// All work runs on a stream, in its order. Calls whose names end in Async return at once. Such
+// calls do not allocate, wait or throw, so a CUDA graph can capture them. Their Status only reports
+// whether the work was put on the stream.
 //
-// All other calls wait for the stream. They allocate scratch memory where this is documented, and
-// throw Error: kOutOfMemory; kInvalidArgument, also for keys and outputs in the memory of another
-// device, or in host memory that the device cannot use; kDevice if the device fails. They also work
-// while this or another thread captures other streams into graphs, and are not captured. Before
-// putting work on the stream, they throw kInvalidArgument if the stream itself is being captured,
-// and kUnsupported if it is the default stream and waits for a stream that is being captured. After
-// a failed change, the contents of the filter are unspecified, and count_is_known() returns whether
-// inserted_count() is right.
+// All other calls wait for the stream, and allocate scratch memory where this is documented. They
+// work even while this or another thread captures other streams into graphs, and are not captured.
+// They throw Error with these codes:
+// - kOutOfMemory,
+// - kInvalidArgument, also for keys and outputs in the memory of another device, or in host memory
+//   that the device cannot use,
+// - kInvalidArgument, before putting work on the stream, if the stream itself is being captured,
+// - kUnsupported, before putting work on the stream, if it is the default stream and waits for a
+//   stream that is being captured,
+// - kDevice if the device fails.
+//
+// After a failed change, the contents of the filter are unspecified, and count_is_known() returns
+// whether inserted_count() is right.
 //
 // Any number of threads and streams may query a filter that does not change. A change needs
 // exclusive access, so order the streams accordingly. Destroy a filter only when no work on it is
@@ -85,10 +90,11 @@ class DeviceFilter {
   explicit DeviceFilter(const FileHeader& header, const DeviceOptions& options = {},
                         StreamRef stream = {});
   // Makes a filter in device memory of another allocator, such as the bytes of an
-  // rmm::device_uvector or of a torch tensor. It is like any other DeviceFilter, but does not own
-  // `memory`, which must outlive all work on the filter. Scratch memory comes from `options`. View
-  // writes nothing to `memory`. If `memory` does not contain the bits of a filter with this header,
-  // call Clear() or Upload() first. If other code changes the bits, call ForgetCount().
+  // rmm::device_uvector or of a torch tensor. The result is like any other DeviceFilter, but does
+  // not own `memory`, which must outlive all work on the filter. Scratch memory comes from
+  // `options`. View writes nothing to `memory`. If `memory` does not contain the bits of a filter
+  // with this header, call Clear() or Upload() first. If other code changes the bits, call
+  // ForgetCount().
   //
   // If `options` names no device, the device that owns `memory` is used. Throws
   // Error(kInvalidArgument) if `memory` has fewer than header.payload_bytes bytes, is not aligned

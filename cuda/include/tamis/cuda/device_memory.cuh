@@ -15,7 +15,7 @@
 namespace tamis::cuda::detail {
 
 #ifndef __CUDA_ARCH__
-// Called, unless it is nullptr, before every access of plain C++ to memory that other threads
+// If this is not nullptr, plain C++ calls it before every access to memory that other threads
 // change. Tests use it to run other emulated lanes, or to count accesses.
 using SharedAccessHook = void (*)();
 inline constinit thread_local SharedAccessHook before_shared_access = nullptr;

@@ -8,8 +8,8 @@
 
 namespace tamis::cuda {
 
-// The source of device memory. It must outlive the objects that allocate from it, and be as
-// thread-safe as its users need.
+// The source of device memory. A resource must outlive the objects that allocate from it. If
+// several threads use such objects, it must be thread-safe.
 class MemoryResource {
  public:
   virtual ~MemoryResource() = default;

@@ -18,9 +18,9 @@ struct [[nodiscard]] Status {
   constexpr bool ok() const noexcept { return code == 0; }
   // Returns an English text with static lifetime.
   const char* message() const noexcept;
-  // Throws Error unless ok(): kOutOfMemory; kInvalidArgument; kUnsupported for calls that are not
-  // possible while a stream is captured into a graph; kDevice for all other codes. `what` is the
-  // failed action, for the message.
+  // If ok() is false, throws Error. Its code is kOutOfMemory, kInvalidArgument, kUnsupported for
+  // calls that are not possible while a stream is captured into a graph, or kDevice for all other
+  // failures. `what` is the failed action, for the message.
   void ThrowIfFailed(const char* what) const;
 
   friend constexpr bool operator==(Status, Status) = default;
