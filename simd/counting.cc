@@ -46,7 +46,7 @@ HWY_INLINE hn::Mask<D64> ZeroLanes(const uint64_t* HWY_RESTRICT block, uint64_t 
   return any;
 }
 
-// Adds one to each counter of the hash, or subtracts one, unless it is saturated.
+// Adds one to each counter of the hash that is not saturated, or subtracts one from it.
 template <bool kErase>
 HWY_INLINE void CountBlock(uint64_t* HWY_RESTRICT block, uint64_t hash) {
   const D64 d;

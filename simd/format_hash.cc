@@ -126,8 +126,8 @@ HWY_INLINE V32 SparkLanes(D32 d, V32 seed, V32 first, V32 second) {
   return hn::Xor(h, hn::ShiftRight<16>(h));
 }
 
-// Hashes two vectors of keys at a time, as one vector of low words and one of high words. The words
-// of the first are in the even lanes, those of the second in the odd lanes.
+// Hashes two vectors of keys at a time, as one vector of low words and one of high words. Even
+// lanes have the words of the first vector, and odd lanes the words of the second vector.
 void HashForSpark(int32_t seed, const uint64_t* keys, size_t n, Hash128* hashes) {
   HashSteps<2>(keys, n, hashes, [seed](const uint64_t* from, uint64_t* words) HWY_ATTR {
     const D64 d;

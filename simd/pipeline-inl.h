@@ -3,7 +3,7 @@
 // Keys pass a ring in three stages, a few dozen keys apart: locate (hash and addresses), prefetch,
 // visit. The distance between locating and prefetching matters as much as the distance between
 // prefetching and visiting. Addresses are written as vectors and read one by one. A processor
-// cannot forward such a part of a store that is still in flight.
+// cannot forward one address from a store of a whole vector that is still in flight.
 
 #if defined(TAMIS_SIMD_PIPELINE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAMIS_SIMD_PIPELINE_INL_H_

@@ -109,7 +109,7 @@ class StagedProbe {
  public:
   HWY_INLINE StagedProbe() {}  // an implicit one would be compiled without the target
   static constexpr size_t kKeys = 4;
-  // For 4 keys, 4 bytes each in both halves. Not all 0 if bits are missing.
+  // For 4 keys, 4 bytes each in both halves. If bits of a key are missing, its bytes are not all 0.
   using Missing = __m256i;
 
   // Calls between(i) after the probe of key i.
@@ -192,7 +192,7 @@ class StagedProbe {
  public:
   HWY_INLINE StagedProbe() {}  // an implicit one would be compiled without the target
   static constexpr size_t kKeys = 2;
-  // For 2 keys, 8 bytes each. Not 0 for words in which the bit is missing.
+  // For 2 keys, 8 bytes each. A byte is not 0 if the bit is missing in its word.
   using Missing = __m128i;
 
   template <typename Between>

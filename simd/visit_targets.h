@@ -5,8 +5,8 @@
 #include <hwy/targets.h>
 
 // TAMIS_VISIT_TARGETS(V, ...) expands to V(target, namespace, ...) for each target of HWY_TARGETS,
-// best first. It omits HWY_SCALAR and HWY_EMU128. Machines with only these use the portable
-// backend.
+// best first. The macro omits HWY_SCALAR and HWY_EMU128. Machines with only these targets use the
+// portable backend.
 #if defined(HWY_AVX3_SPR) && (HWY_TARGETS & HWY_AVX3_SPR)
 #define TAMIS_VISIT_AVX3_SPR(V, ...) V(HWY_AVX3_SPR, N_AVX3_SPR, __VA_ARGS__)
 #else
