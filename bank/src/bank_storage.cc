@@ -1,8 +1,5 @@
 // Filter banks in files.
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -10,9 +7,8 @@
 #include "bank/src/bank_state.h"
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
-#include "core/src/file/input_file.h"
 #include "core/src/file/key_tag.h"
-#include "core/src/file/posix_file.h"
+#include "core/src/file/regular_file.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
@@ -30,13 +26,10 @@ namespace {
 struct OpenBank {
   explicit OpenBank(const fs::path& file_path)
       : path(file_path),
-        fd(detail::OpenToRead(path)),
-        bytes(detail::BytesToRead(fd.get(), path)),
+        contents(path),
         file(detail::ReadBankFile(
-            bytes, [&](std::span<std::byte> out, uint64_t offset) { Read(out, offset); }, path)) {}
-
-  void Read(std::span<std::byte> out, uint64_t offset) const {
-    detail::ReadFrom(fd.get(), bytes, out, offset, path);
+            contents.bytes(),
+            [&](std::span<std::byte> out, uint64_t offset) { contents.Read(out, offset); }, path)) {
   }
 
   // Reads rows and verifies them. Each piece of n bytes, at offset `begin` of the payload, is read
@@ -48,14 +41,13 @@ struct OpenBank {
       const uint64_t n = std::min(kPiecePages, first_page + num_pages - page);
       const uint64_t begin = page * bank::kBlockBytes;
       const std::span<std::byte> piece = room(begin, n * bank::kBlockBytes);
-      Read(piece, detail::kBankPayloadAt + begin);
+      contents.Read(piece, detail::kBankPayloadAt + begin);
       detail::RequireBankPages(piece, file.pages, page, path);
     }
   }
 
   const fs::path& path;
-  detail::Descriptor fd;
-  uint64_t bytes;
+  detail::RegularFile contents;
   BankFile file;
 };
 
@@ -114,12 +106,9 @@ FilterBank FilterBank::Map(const fs::path& path, const MapOptions& options) {
                   [&](uint64_t, size_t n) { return std::span(buffer).first(n); });
     open.file.pages.clear();
   }
-  if (open.bytes > std::numeric_limits<size_t>::max()) detail::ThrowIoError(path, "map", EFBIG);
-  void* const map = mmap(nullptr, open.bytes, PROT_READ, MAP_SHARED, open.fd.get(), 0);
-  if (map == MAP_FAILED) detail::ThrowIoError(path, "map");
-  impl->mapped = {
-      Storage::FromMapping(map, open.bytes, detail::kBankPayloadAt, open.file.header.payload_bytes),
-      path, std::move(open.file.pages)};
+  impl->mapped = {Storage::FromMapping(open.contents.Map().Release(), detail::kBankPayloadAt,
+                                       open.file.header.payload_bytes),
+                  path, std::move(open.file.pages)};
   for (BankFile::Group& from : open.file.groups) {
     Storage rows =
         impl->mapped->whole.Part(detail::kBankPayloadAt + from.first_page * bank::kBlockBytes,

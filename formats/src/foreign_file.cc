@@ -1,6 +1,5 @@
 // Files of imported filters: a header that names the format, the stream of the other library, and
 // its checksum. core/FORMAT.md describes the bytes.
-#include <sys/mman.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/checksum.h"
 #include "core/src/file/file_format.h"
-#include "core/src/file/input_file.h"
+#include "core/src/file/regular_file.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/foreign_filter.h"
@@ -103,29 +102,10 @@ std::string FormatOf(const Header& header, const fs::path& path) {
                            problem);
 }
 
-// Maps a file into memory while it is read.
-class Mapped {
- public:
-  Mapped(int fd, uint64_t bytes, const fs::path& path)
-      : bytes_(bytes), at_(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0)) {
-    if (at_ == MAP_FAILED) detail::ThrowIoError(path, "map");
-    madvise(at_, bytes, MADV_SEQUENTIAL);
-  }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  ~Mapped() { munmap(at_, bytes_); }
-
-  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(at_), bytes_}; }
-
- private:
-  size_t bytes_;
-  void* at_;
-};
-
 }  // namespace
 
 void ForeignFilter::SaveImported(const fs::path& path, const SaveOptions& options) const {
-  const auto write = [&](detail::TemporaryFile& file) {
+  const auto write = [&](os::TemporaryFile& file) {
     detail::Checksum checksum;
     file.Write(HeaderFor(format().name));
     Write([&](std::span<const std::byte> piece) {
@@ -139,17 +119,16 @@ void ForeignFilter::SaveImported(const fs::path& path, const SaveOptions& option
 }
 
 bool ForeignFilter::IsImported(const fs::path& path) {
-  const detail::Descriptor file(detail::OpenToRead(path));
-  const uint64_t size = detail::BytesToRead(file.get(), path);
-  if (size < kImportedMagic.size()) return false;
+  const detail::RegularFile file(path);
+  if (file.bytes() < kImportedMagic.size()) return false;
   Header header{};
-  detail::ReadFrom(file.get(), size, std::span(header).first(kImportedMagic.size()), 0, path);
+  file.Read(std::span(header).first(kImportedMagic.size()), 0);
   return HasMagic(header);
 }
 
 ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions& options) {
-  const detail::Descriptor file(detail::OpenToRead(path));
-  const uint64_t size = detail::BytesToRead(file.get(), path);
+  const detail::RegularFile file(path);
+  const uint64_t size = file.bytes();
   if (size < kHeaderBytes + kChecksumBytes) {
     detail::ThrowFormatError(
         path, ErrorCode::kCorrupt, "file length", size,
@@ -157,9 +136,10 @@ ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions
                        " bytes, and these are ", size));
   }
   Header header;
-  detail::ReadFrom(file.get(), size, header, 0, path);
+  file.Read(header, 0);
   const std::string format = FormatOf(header, path);
-  const Mapped mapped(file.get(), size, path);
+  const os::Mapping mapped = file.Map();
+  mapped.AdviseSequential();
   const std::span<const std::byte> stream =
       mapped.bytes().subspan(kHeaderBytes, size - kHeaderBytes - kChecksumBytes);
   const XXH128_hash_t sum = XXH3_128bits(stream.data(), stream.size());

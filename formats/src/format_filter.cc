@@ -17,7 +17,7 @@ std::vector<std::byte> FormatFilter::ToBytes() const {
 }
 
 void FormatFilter::Save(const std::filesystem::path& path, const SaveOptions& options) const {
-  const auto write = [&](detail::TemporaryFile& file) {
+  const auto write = [&](os::TemporaryFile& file) {
     Write([&](std::span<const std::byte> piece) { file.Write(piece); });
   };
   detail::WriteFileAtomicallyBy(path, write, options);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/src/file/file_format.h"
-#include "core/src/file/input_file.h"
+#include "core/src/file/regular_file.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
@@ -87,12 +87,9 @@ GuavaBloomFilter GuavaBloomFilter::FromBytes(std::span<const std::byte> bytes, G
 
 GuavaBloomFilter GuavaBloomFilter::Load(const fs::path& path, GuavaFunnel funnel,
                                         const GuavaLoadOptions& options) {
-  const detail::Descriptor file(detail::OpenToRead(path));
-  const uint64_t size = detail::BytesToRead(file.get(), path);
-  const auto read = [&](std::span<std::byte> out, uint64_t offset) {
-    detail::ReadFrom(file.get(), size, out, offset, path);
-  };
-  return Parse(size, path, read, funnel, options);
+  const detail::RegularFile file(path);
+  const auto read = [&](std::span<std::byte> out, uint64_t offset) { file.Read(out, offset); };
+  return Parse(file.bytes(), path, read, funnel, options);
 }
 
 void GuavaBloomFilter::Write(const ByteSink& write) const {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/src/file/file_format.h"
-#include "core/src/file/input_file.h"
+#include "core/src/file/regular_file.h"
 #include "formats/src/protobuf_reader.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -170,12 +170,9 @@ KuduBlockBloomFilter KuduBlockBloomFilter::FromBytes(std::span<const std::byte> 
 
 KuduBlockBloomFilter KuduBlockBloomFilter::Load(const fs::path& path, KuduType type,
                                                 const KuduLoadOptions& options) {
-  const detail::Descriptor file(detail::OpenToRead(path));
-  const uint64_t size = detail::BytesToRead(file.get(), path);
-  const auto read = [&](std::span<std::byte> out, uint64_t offset) {
-    detail::ReadFrom(file.get(), size, out, offset, path);
-  };
-  return FromMessage(Message(size, path, read), type, options);
+  const detail::RegularFile file(path);
+  const auto read = [&](std::span<std::byte> out, uint64_t offset) { file.Read(out, offset); };
+  return FromMessage(Message(file.bytes(), path, read), type, options);
 }
 
 uint64_t KuduBlockBloomFilter::serialized_bytes() const noexcept {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/src/file/file_format.h"
-#include "core/src/file/input_file.h"
+#include "core/src/file/regular_file.h"
 #include "formats/src/block_import.h"
 #include "formats/src/milvus_set.h"
 #include "tamis/detail/str_cat.h"
@@ -132,22 +132,21 @@ SplitBlockBloomFilter FromBytes(std::span<const std::byte> bytes, const MemoryOp
                               header.key_types, memory, backend);
 }
 
-SplitBlockBloomFilter LoadWithHeader(int fd, const fs::path& path, const MemoryOptions& memory,
+SplitBlockBloomFilter LoadWithHeader(const fs::path& path, const MemoryOptions& memory,
                                      const Backend* backend, Header& header) {
-  const uint64_t size = detail::BytesToRead(fd, path);
+  const detail::RegularFile file(path);
   std::byte start[kHeaderBytes] = {};
-  detail::ReadFrom(fd, size, std::span(start).first(std::min(size, kHeaderBytes)), 0, path);
-  header = CheckedHeader(start, size, path);
-  return detail::BlocksRead(
-      header.num_blocks, detail::kParquetHash, header.capacity, header.key_types, memory, backend,
-      [&](std::span<std::byte> out) { detail::ReadFrom(fd, size, out, kHeaderBytes, path); });
+  file.Read(std::span(start).first(std::min(file.bytes(), kHeaderBytes)), 0);
+  header = CheckedHeader(start, file.bytes(), path);
+  return detail::BlocksRead(header.num_blocks, detail::kParquetHash, header.capacity,
+                            header.key_types, memory, backend,
+                            [&](std::span<std::byte> out) { file.Read(out, kHeaderBytes); });
 }
 
 SplitBlockBloomFilter Load(const fs::path& path, const MemoryOptions& memory,
                            const Backend* backend) {
-  const detail::Descriptor file(detail::OpenToRead(path));
   Header header;
-  return LoadWithHeader(file.get(), path, memory, backend, header);
+  return LoadWithHeader(path, memory, backend, header);
 }
 
 Header HeaderOf(const SplitBlockBloomFilter& filter) {

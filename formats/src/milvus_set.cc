@@ -6,8 +6,6 @@
 
 #include "core/src/bulk/changeable_access.h"
 #include "core/src/bulk/valid_keys.h"
-#include "core/src/file/input_file.h"
-#include "core/src/file/posix_file.h"
 #include "tamis/error.h"
 
 namespace tamis::detail {
@@ -19,10 +17,9 @@ MilvusSet MilvusSet::FromBytes(std::span<const std::byte> bytes, KeyType form,
 }
 
 MilvusSet MilvusSet::Load(const std::filesystem::path& path, KeyType form, const Options& options) {
-  const Descriptor file(OpenToRead(path));
   milvus::Header header;
   SplitBlockBloomFilter filter =
-      milvus::LoadWithHeader(file.get(), path, options.memory, options.backend, header);
+      milvus::LoadWithHeader(path, options.memory, options.backend, header);
   return MilvusSet(form, std::move(filter), header);
 }
 

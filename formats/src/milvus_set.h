@@ -17,9 +17,8 @@
 namespace tamis::milvus {
 
 // Like Load, for an open file. Also returns the header.
-SplitBlockBloomFilter LoadWithHeader(int fd, const std::filesystem::path& path,
-                                     const MemoryOptions& memory, const Backend* backend,
-                                     Header& header);
+SplitBlockBloomFilter LoadWithHeader(const std::filesystem::path& path, const MemoryOptions& memory,
+                                     const Backend* backend, Header& header);
 
 }  // namespace tamis::milvus
 

@@ -1,13 +1,10 @@
 #include "tamis/live/detail/file_watcher.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "core/src/os/file.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/file/file_checks.h"
@@ -20,19 +17,6 @@ using std::chrono::nanoseconds;
 // How often a damaged file that looks unchanged is read: another process may still be writing it,
 // within one tick of the file system's clock.
 constexpr int kTries = 3;
-
-nanoseconds WrittenAt(const struct stat& status) {
-#ifdef __APPLE__
-  const timespec& time = status.st_mtimespec;
-#else
-  const timespec& time = status.st_mtim;
-#endif
-  // Clamped to the range of nanoseconds, which ends in the year 2262.
-  constexpr std::chrono::seconds kLatest =
-      std::chrono::floor<std::chrono::seconds>(nanoseconds::max()) - std::chrono::seconds(1);
-  return std::clamp(std::chrono::seconds(time.tv_sec), -kLatest, kLatest) +
-         nanoseconds(time.tv_nsec);
-}
 
 nanoseconds AgeOfFile(nanoseconds written) {
   const nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
@@ -82,19 +66,12 @@ void FileWatcher::Poll(const std::stop_token& stop) {
 }
 
 std::optional<FileWatcher::Identity> FileWatcher::Look() const {
-  struct stat status;
-  if (stat(path_.c_str(), &status) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return {};
-    throw Error(ErrorCode::kIo, path_.string() + ": cannot be looked at: " +
-                                    std::generic_category().message(errno));
-  }
-  Identity identity{static_cast<uint64_t>(status.st_dev),
-                    static_cast<uint64_t>(status.st_ino),
-                    static_cast<uint64_t>(status.st_size),
-                    WrittenAt(status),
-                    {}};
+  const std::optional<os::FileStatus> status = os::StatusOf(path_);
+  if (!status) return {};
+  Identity identity{
+      status->identity.volume, status->identity.number, status->bytes, status->written, {}};
   // The load function handles anything that is not a regular file.
-  if (!S_ISREG(status.st_mode)) return identity;
+  if (status->type != os::FileType::kRegular) return identity;
   // If reading fails now, the exception leaves the file as it is: it may be the file that serves.
   try {
     identity.contents = ReadHeader(path_).payload_checksum;

@@ -1,20 +1,19 @@
 #include "tamis/parquet/add.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "core/src/file/atomic_file.h"
-#include "core/src/file/temporary_file.h"
+#include "core/src/os/file.h"
+#include "core/src/os/io_error.h"
+#include "core/src/os/temporary_file.h"
 #include "parquet/src/add_filter.h"
 #include "parquet/src/filter_header.h"
 #include "parquet/src/splice.h"
@@ -40,25 +39,12 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// Distinguishes a file from other files, and from itself after a change.
-struct Identity {
-  explicit Identity(const fs::path& path) {
-    if (stat(path.c_str(), &status) != 0) {
-      throw Error(ErrorCode::kIo,
-                  path.string() + ": cannot open: " + std::generic_category().message(errno));
-    }
-  }
-  bool SameFile(const struct stat& other) const {
-    return status.st_dev == other.st_dev && status.st_ino == other.st_ino;
-  }
-  bool Unchanged(const struct stat& other) const {
-    return SameFile(other) && status.st_size == other.st_size &&
-           status.st_mtim.tv_sec == other.st_mtim.tv_sec &&
-           status.st_mtim.tv_nsec == other.st_mtim.tv_nsec;
-  }
-
-  struct stat status = {};
-};
+// Returns the status of a file that exists.
+os::FileStatus StatusOfSource(const fs::path& path) {
+  const std::optional<os::FileStatus> status = os::StatusOf(path);
+  if (!status) os::ThrowIoError(path, "open", ENOENT);
+  return *status;
+}
 
 void RequireFilters(const Schema& schema, size_t column) {
   const PhysicalType type = schema.columns()[column].physical;
@@ -115,7 +101,7 @@ class Adder {
  public:
   Adder(const fs::path& from, const OpenValues& open, const AddOptions& options)
       : from_(from),
-        identity_(from),
+        status_(StatusOfSource(from)),
         open_(open),
         options_(options),
         source_(OpenSource(from)),
@@ -125,13 +111,13 @@ class Adder {
   }
 
   AddResult AddTo(const fs::path& to) {
-    struct stat there = {};
-    if (stat(to.c_str(), &there) == 0 && identity_.SameFile(there)) {
+    const std::optional<os::FileStatus> there = os::StatusOf(to);
+    if (there && there->identity == status_.identity) {
       throw Error(ErrorCode::kInvalidArgument,
                   to.string() + ": is the file that filters are to be added to, which stays");
     }
     RequireSavable(to, options_.save);
-    const auto write = [this](detail::TemporaryFile& file) {
+    const auto write = [this](os::TemporaryFile& file) {
       Write(file);
       Verify(file);
     };
@@ -145,7 +131,7 @@ class Adder {
     uint64_t digest = 0;  // of its bits
   };
 
-  void Write(detail::TemporaryFile& file) {
+  void Write(os::TemporaryFile& file) {
     result_ = {.old_bytes = source_->size()};
     written_.clear();
     const std::unique_ptr<ColumnValues> values = open_(from_);
@@ -174,7 +160,7 @@ class Adder {
     result_.new_bytes = at_ + new_footer_.size() + 8;
   }
 
-  AddedFilter AddTo(detail::TemporaryFile& file, ColumnValues& values, size_t row_group,
+  AddedFilter AddTo(os::TemporaryFile& file, ColumnValues& values, size_t row_group,
                     size_t column) {
     const ColumnChunk chunk = footer_.Chunk(row_group, column);
     AddedFilter added = {.row_group = row_group, .column = column, .values = chunk.values};
@@ -244,7 +230,7 @@ class Adder {
   }
 
   // Throws unless the file, read again, has the contents that were written.
-  void Verify(const detail::TemporaryFile& file) const {
+  void Verify(const os::TemporaryFile& file) const {
     const std::unique_ptr<Source> made = OpenSource(file.readable_path());
     const Footer footer = Footer::Read(*made);
     if (footer.offset() != at_ || !std::ranges::equal(footer.bytes(), new_footer_)) {
@@ -268,13 +254,7 @@ class Adder {
       made->Read(at, copy);
       if (std::memcmp(copy.data(), piece.data(), piece.size()) != 0) Differs("the data");
     });
-    struct stat now = {};
-    const int error = stat(from_.c_str(), &now) == 0 ? 0 : errno;
-    if (error != 0 && error != ENOENT) {
-      throw Error(ErrorCode::kIo,
-                  source_->name() + ": cannot be read: " + std::generic_category().message(error));
-    }
-    if (!identity_.Unchanged(now)) {
+    if (os::StatusOf(from_) != status_) {
       throw Error(ErrorCode::kBusy, source_->name() + ": has changed or been replaced meanwhile");
     }
   }
@@ -289,7 +269,7 @@ class Adder {
   }
 
   const fs::path from_;
-  const Identity identity_;
+  const os::FileStatus status_;
   const OpenValues& open_;
   const AddOptions& options_;
   const std::unique_ptr<Source> source_;

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/src/file/save_target.h"
+#include "core/src/os/posix/save_target_state.h"
 #include "tamis/file/file_checks.h"
 #include "tamis/file/saving.h"
 #include "tamis/filters/any_filter.h"
@@ -73,22 +73,22 @@ TEST_F(FileReplaceTest, AnotherSaveBetweenTwoChecksOfTheFile) {
 // Tests every mode, and users whose class differs between the old and the new file.
 TEST(KeptModeTest, NoClassOfUsersGetsMoreRights) {
   for (mode_t mode = 0; mode < 01000; ++mode) {
-    EXPECT_EQ(detail::KeptMode(mode | 06000, true, true), mode);
+    EXPECT_EQ(os::KeptMode(mode | 06000, true, true), mode);
     const auto class_of = [](mode_t bits, int shift) { return (bits >> shift) & 7; };
     const auto within = [](mode_t now, mode_t before) { return (now & ~before) == 0; };
-    const mode_t other_group = detail::KeptMode(mode, true, false);
+    const mode_t other_group = os::KeptMode(mode, true, false);
     EXPECT_EQ(class_of(other_group, 6), class_of(mode, 6));
     for (const int now : {3, 0}) {  // the new group and all others, of any class before
       for (const int before : {3, 0}) {
         EXPECT_TRUE(within(class_of(other_group, now), class_of(mode, before))) << mode;
       }
     }
-    const mode_t other_owner = detail::KeptMode(mode, false, true);
+    const mode_t other_owner = os::KeptMode(mode, false, true);
     for (const int now : {3, 0}) {
       EXPECT_TRUE(within(class_of(other_owner, now), class_of(mode, now))) << mode;
       EXPECT_TRUE(within(class_of(other_owner, now), class_of(mode, 6))) << mode;
     }
-    const mode_t both = detail::KeptMode(mode, false, false);
+    const mode_t both = os::KeptMode(mode, false, false);
     EXPECT_TRUE(within(both, other_owner) && within(both, other_group)) << mode;
   }
 }

@@ -138,7 +138,8 @@ TEST(StorageTest, FromMappingIsReadOnlyAndUnmaps) {
   void* const map = mmap(nullptr, 2 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(map, MAP_FAILED);
   {
-    const Storage storage = Storage::FromMapping(map, 2 * page, 128, 1000);
+    const Storage storage =
+        Storage::FromMapping({static_cast<std::byte*>(map), 2 * page}, 128, 1000);
     EXPECT_EQ(storage.data(), static_cast<std::byte*>(map) + 128);
     EXPECT_EQ(storage.size(), 1000u);
     EXPECT_TRUE(storage.read_only());

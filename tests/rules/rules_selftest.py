@@ -21,7 +21,7 @@ CLEAN = {
         "#ifndef TAMIS_FILTERS_KEY_H_\n#define TAMIS_FILTERS_KEY_H_\n\n#include <cstdint>\n"
         '#include "tamis/detail/hd.h"\n#endif\n',
     "core/src/base/key.cc":
-        '#include "core/src/base/key.h"\n#include <sys/mman.h>\n#include <xxhash.h>\n',
+        '#include "core/src/base/key.h"\n#include <xxhash.h>\n',
     "core/src/filters/kinds/key/key.cc":
         '#include "core/src/filters/base/kind.h"\n#include "core/src/bulk/a.h"\n#include "tamis/keys.h"\n'
         "auto k = FilterKind::kKey;\n",
@@ -37,7 +37,7 @@ CLEAN = {
         '#ifndef TAMIS_LIVE_KEY_H_\n#define TAMIS_LIVE_KEY_H_\n\n#include <mutex>\n'
         '#include "tamis/hash.h"\n#include "tamis/live/detail/gate.h"\n#endif\n',
     "live/src/key.cc":
-        '#include "tamis/live/key.h"\n#include <sys/stat.h>\n#include "tamis/detail/str_cat.h"\n'
+        '#include "tamis/live/key.h"\n#include "core/src/os/file.h"\n#include "tamis/detail/str_cat.h"\n'
         "auto s = detail::StrCat(1, std::to_string(0.5)) + Text(std::to_string(0.5), 1);\n",
     "redis/include/tamis/redis/key.h":
         '#ifndef TAMIS_REDIS_KEY_H_\n#define TAMIS_REDIS_KEY_H_\n\n#include "tamis/keys.h"\n'
@@ -46,7 +46,9 @@ CLEAN = {
     "parquet/include/tamis/parquet/key.h":
         '#ifndef TAMIS_PARQUET_KEY_H_\n#define TAMIS_PARQUET_KEY_H_\n\n#include "tamis/keys.h"\n'
         '#include "tamis/parquet/source.h"\n#endif\n',
-    "parquet/src/key.cc": '#include <fcntl.h>\n#include "parquet/src/key.h"\n',
+    "parquet/src/key.cc": '#include "parquet/src/key.h"\n',
+    "core/src/os/posix/file.cc": '#include <fcntl.h>\n#include "core/src/os/file.h"\n',
+    "core/src/os/windows/file.cc": '#include <windows.h>\n#include "core/src/os/file.h"\n',
     "bindings/python/src/key.cc":
         '#include <nanobind/stl/string.h>\n#include <tamis/filters/key.h>\n'
         '#include "bindings/python/src/key.h"\n',
@@ -67,6 +69,9 @@ CLEAN = {
 PLANTED = [
     ("includes", "core/include/tamis/a.h", "#include <xxhash.h>\n"),
     ("includes", "core/include/tamis/a.h", "#include <unistd.h>\n"),
+    *(("includes", name, "#include <sys/stat.h>\n")
+      for name in ("core/src/file/a.cc", "core/src/os/windows/a.cc", "live/src/a.cc", "parquet/src/a.cc")),
+    ("includes", "core/src/os/posix/a.cc", "#include <windows.h>\n"),
     ("includes", "core/include/tamis/a.h", '#include "core/src/bulk/bulk.h"\n'),
     ("includes", "core/src/a.cc", '#include "simd/targets.h"\n'),
     ("includes", "core/src/a.cc", "#include <hwy/highway.h>\n"),

@@ -29,6 +29,8 @@ MACHINE_PATH = re.compile(rf"(?<![\w.}}])/({HOMES})/[\w.]")
 
 STD = r"[a-z0-9_]+"  # a header of the standard library has no suffix
 POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
+WINDOWS = r"windows\.h"
+OS = r"core/src/os/\w+\.h"
 # Folders that use core, are in the same library, and follow the order of its folders.
 PARTS = ("bank", "formats", "plan")
 LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
@@ -47,9 +49,12 @@ ALLOWED = [
     ("core/include/", [STD, CORE]),
     # The only file that includes the JSON library.
     ("core/src/base/json.h", [STD, r"nlohmann/json\.hpp"]),
-    ("core/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h"]),
+    # The only folder of the library that includes headers of the operating system.
+    ("core/src/os/posix/", [STD, POSIX, CORE, r"core/src/[\w/]+\.h"]),
+    ("core/src/os/windows/", [STD, WINDOWS, CORE, r"core/src/[\w/]+\.h"]),
+    ("core/", [STD, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h"]),
     *((f"{part}/include/", [STD, CORE]) for part in PARTS),
-    *((f"{part}/", [STD, POSIX, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h", rf"{part}/src/[\w/]+\.h"])
+    *((f"{part}/", [STD, r"xxhash\.h", CORE, r"core/src/[\w/]+\.h", rf"{part}/src/[\w/]+\.h"])
       for part in PARTS),
     ("simd/", [STD, r"hwy/[\w/-]+\.h", CORE, r"(core|bank|formats)/src/[\w/]+\.h", r"simd/[\w-]+\.h"]),
     ("cuda/include/", [STD, CORE, r"tamis/cuda/\w+\.(h|cuh)"]),
@@ -64,7 +69,7 @@ ALLOWED = [
     *((f"live/src/{name}",
        [STD, CORE, LIVE, r"core/src/(bulk|filters)/[\w/]+\.h", r"live/src/\w+\.h"])
       for name in ("shared_cuckoo", "concurrent_")),
-    ("live/", [STD, POSIX, PUBLIC_CORE, LIVE, r"live/src/\w+\.h"]),
+    ("live/", [STD, PUBLIC_CORE, OS, LIVE, r"live/src/\w+\.h"]),
     ("redis/include/", [STD, PUBLIC_CORE, REDIS]),
     # The only files that include hiredis or OpenSSL.
     ("redis/src/client/tls.cc", [STD, r"hiredis/\w+\.h", r"openssl/ssl\.h", PUBLIC_CORE, r"redis/src/[\w/]+\.h"]),
@@ -75,11 +80,12 @@ ALLOWED = [
     ("redis/", [STD, POSIX, PUBLIC_CORE, REDIS, r"redis/src/[\w/]+\.h"]),
     ("parquet/include/", [STD, PUBLIC_CORE, PARQUET]),
     # Uses the code that saves a file whole or not at all.
-    ("parquet/src/add.cc", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h",
-                            r"core/src/file/(atomic|temporary)_file\.h"]),
+    ("parquet/src/add.cc", [STD, PUBLIC_CORE, OS, PARQUET, r"parquet/src/\w+\.h",
+                            r"core/src/file/atomic_file\.h"]),
     # The only folder that includes Arrow.
     ("parquet/arrow/", [STD, r"(arrow|parquet)/[\w/]+\.h", PUBLIC_CORE, PARQUET]),
-    ("parquet/", [STD, POSIX, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
+    ("parquet/src/source.cc", [STD, PUBLIC_CORE, PARQUET, r"core/src/file/regular_file\.h"]),
+    ("parquet/", [STD, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
     ("bindings/python/src/redis/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
     ("bindings/python/",
@@ -124,22 +130,25 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # The folders ("rooms") of core and the parts, and the lower folders that each may include.
 ROOMS = {
-    "base": [],
-    "backend": ["base"],
-    "bulk": ["backend", "base"],
-    "file": ["backend", "base"],
-    "filters": ["bulk", "file", "backend", "base"],
-    "engine": ["filters", "bulk", "file", "backend", "base"],
-    "formats": ["filters", "bulk", "file", "backend", "base"],
-    "plan": ["engine", "filters", "bulk", "file", "backend", "base"],
-    "bank": ["engine", "filters", "bulk", "file", "backend", "base"],
+    "error": [],
+    "os": ["error"],  # the operating system
+    "base": ["os", "error"],
+    "backend": ["base", "error"],
+    "bulk": ["backend", "base", "error"],
+    "file": ["backend", "base", "os", "error"],
+    "filters": ["bulk", "file", "backend", "base", "os", "error"],
+    "engine": ["filters", "bulk", "file", "backend", "base", "os", "error"],
+    "formats": ["filters", "bulk", "file", "backend", "base", "os", "error"],
+    "plan": ["engine", "filters", "bulk", "file", "backend", "base", "error"],
+    "bank": ["engine", "filters", "bulk", "file", "backend", "base", "os", "error"],
 }
 # The room of a public header that is not in a folder of that name. The first pattern that matches the path below
 # tamis/ decides.
 PUBLIC_ROOMS = [
     (r"tamis", None),  # includes everything
-    (r"cpp20|hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
-    (r"error|unanswered_error|units|version|detail/(hd|siphash|storage|str_cat)", "base"),
+    (r"hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
+    (r"cpp20|error|unanswered_error|detail/str_cat", "error"),
+    (r"units|version|detail/(hd|siphash|storage)", "base"),
     (r"backends?|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"answers|changeable|changes|hash_keys|keys|queryable|time_keys", "bulk"),
     (r"layout/bank", "bank"),

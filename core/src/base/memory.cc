@@ -1,12 +1,11 @@
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <limits>
 #include <string>
 
 #include "core/src/base/control_group.h"
+#include "core/src/os/process.h"
 #include "tamis/physical_memory.h"
 
 namespace tamis {
@@ -60,14 +59,7 @@ uint64_t ControlGroupMemoryLimit(const fs::path& membership, const fs::path& mou
 }  // namespace detail
 
 uint64_t PhysicalMemory() noexcept {
-  uint64_t machine = 0;
-#ifdef _SC_PHYS_PAGES
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_bytes > 0) {
-    machine = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
-  }
-#endif
+  const uint64_t machine = os::MachineMemory();
   try {
     const uint64_t limit = detail::ControlGroupMemoryLimit("/proc/self/cgroup", "/sys/fs/cgroup");
     // Unlimited groups of version 1 have a limit larger than any machine.

@@ -1,13 +1,12 @@
 #include "tamis/detail/storage.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <limits>
 #include <new>
 #include <string>
 
+#include "core/src/os/mapping.h"
+#include "core/src/os/pages.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/physical_memory.h"
@@ -17,45 +16,12 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 alignas(kAlignment) constexpr std::byte kZeros[kMovedBytes] = {};
-constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 // Smaller filters stay with operator new: a second-level TLB covers them with small pages.
 constexpr uint64_t kLargeBytes = uint64_t{4} << 20;
 
 [[noreturn]] void ThrowOutOfMemory(uint64_t bytes, const std::string& why) {
   throw Error(ErrorCode::kOutOfMemory,
               StrCat("cannot allocate ", bytes, " bytes for a filter: ", why));
-}
-
-constexpr size_t RoundUp(size_t x, size_t multiple) {
-  return (x + multiple - 1) / multiple * multiple;
-}
-
-// Must be called before the pages are first touched, when the kernel chooses their size. This is
-// advice: if a kernel without huge pages refuses it, only the speed changes.
-void AdviseHugePages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  // Only whole huge pages in the range: memory of a resource may have neighbors of other owners.
-  const auto address = reinterpret_cast<uintptr_t>(begin);
-  const uintptr_t first = RoundUp(address, kHugePageBytes);
-  const uintptr_t last = (address + bytes) / kHugePageBytes * kHugePageBytes;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-#endif
-}
-
-// Returns zeroed memory from the operating system, aligned to a huge page, or nullptr if that
-// fails. `bytes` must be a multiple of the page size. The end is not rounded up to a huge page,
-// which would add up to half its size to a filter of 4 MiB.
-void* MapZeroed(size_t bytes) {
-  const size_t total = bytes + kHugePageBytes;
-  void* const map =
-      mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map == MAP_FAILED) return nullptr;
-  auto* const begin = static_cast<std::byte*>(map);
-  const auto address = reinterpret_cast<uintptr_t>(map);
-  const size_t head = RoundUp(address, kHugePageBytes) - address;
-  if (head > 0) munmap(begin, head);
-  if (head < kHugePageBytes) munmap(begin + head + bytes, kHugePageBytes - head);
-  return begin + head;
 }
 
 }  // namespace
@@ -66,7 +32,7 @@ void Storage::RequireFits(uint64_t bytes) {
     ThrowOutOfMemory(bytes, StrCat("this process may use ", limit, " bytes of physical memory"));
   }
   // Leaves room for the rounding in Allocate.
-  constexpr uint64_t kMax = std::numeric_limits<size_t>::max() - 2 * kHugePageBytes;
+  constexpr uint64_t kMax = std::numeric_limits<size_t>::max() - 2 * os::kHugePageBytes;
   if (bytes > kMax) {
     ThrowOutOfMemory(bytes, StrCat("the address space allows ", kMax, " bytes"));
   }
@@ -80,18 +46,16 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
   if (large) RequireFits(bytes);
 
   if (large && options.resource == nullptr) {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const size_t mapped = RoundUp(bytes, page);
-    void* const base = MapZeroed(mapped);
+    const size_t page = os::PageBytes();
+    const size_t mapped = (bytes + page - 1) / page * page;
+    void* const base = os::ZeroedPages(mapped);
     if (base == nullptr) ThrowOutOfMemory(bytes, "the operating system refused");
     storage.base_ = base;
     storage.base_bytes_ = mapped;
     if (huge) {
-      AdviseHugePages(base, mapped);
+      os::AdviseHugePages(base, mapped);
     } else {
-#ifdef MADV_NOHUGEPAGE
-      madvise(base, mapped, MADV_NOHUGEPAGE);  // for systems that give huge pages unasked
-#endif
+      os::AdviseSmallPages(base, mapped);  // for systems that give huge pages unasked
     }
   } else {
     storage.resource_ =
@@ -102,7 +66,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
       ThrowOutOfMemory(bytes, "the memory resource has none left");
     }
     storage.base_bytes_ = bytes;
-    if (huge) AdviseHugePages(storage.base_, bytes);
+    if (huge) os::AdviseHugePages(storage.base_, bytes);
     std::memset(storage.base_, 0, bytes);
   }
   storage.data_ = static_cast<std::byte*>(storage.base_);
@@ -110,19 +74,20 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
   return storage;
 }
 
-Storage Storage::FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept {
-  Storage storage;
-  storage.base_ = map;
-  storage.base_bytes_ = map_bytes;
-  storage.data_ = static_cast<std::byte*>(map) + offset;
-  storage.size_ = bytes;
-  storage.read_only_ = true;
+Storage Storage::FromMapping(std::span<const std::byte> map, size_t offset, size_t bytes) noexcept {
+  Storage storage = FromMemory(map, offset, bytes);
+  storage.base_bytes_ = map.size();
   return storage;
 }
 
 Storage Storage::FromMemory(std::span<const std::byte> memory, size_t offset,
                             size_t bytes) noexcept {
-  return FromMapping(const_cast<std::byte*>(memory.data()), 0, offset, bytes);
+  Storage storage;
+  storage.base_ = const_cast<std::byte*>(memory.data());
+  storage.data_ = static_cast<std::byte*>(storage.base_) + offset;
+  storage.size_ = bytes;
+  storage.read_only_ = true;
+  return storage;
 }
 
 Storage::Storage(Storage&& other) noexcept {
@@ -146,8 +111,10 @@ Storage::~Storage() {
   if (base_bytes_ == 0) return;
   if (resource_ != nullptr) {
     resource_->deallocate(base_, base_bytes_, kAlignment);
+  } else if (read_only_) {
+    os::Mapping::Unmap({static_cast<const std::byte*>(base_), base_bytes_});
   } else {
-    munmap(base_, base_bytes_);
+    os::ReleasePages(base_, base_bytes_);
   }
 }
 

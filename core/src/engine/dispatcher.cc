@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "core/src/base/processors.h"
 #include "core/src/filters/registry/kinds.h"
+#include "core/src/os/process.h"
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/engine/engine_threads.h"
@@ -40,8 +40,7 @@ unsigned EngineThreads(unsigned asked) {
   if (asked > kMaxThreads) RefuseThreads(asked);
   if (asked != 0) return asked;
   const char* value = std::getenv("TAMIS_THREADS");
-  if (value == nullptr || *value == '\0')
-    return std::min(detail::AvailableProcessors(), kMaxThreads);
+  if (value == nullptr || *value == '\0') return std::min(os::AvailableProcessors(), kMaxThreads);
   const std::string text = value;
   unsigned threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);

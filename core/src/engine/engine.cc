@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/src/backend/providers.h"
-#include "core/src/base/process_mark.h"
 #include "core/src/bulk/output.h"
 #include "core/src/bulk/query.h"
 #include "core/src/bulk/queryable_access.h"
@@ -22,6 +21,7 @@
 #include "core/src/engine/thread_pool.h"
 #include "core/src/filters/base/filter_access.h"
 #include "core/src/filters/registry/kinds.h"
+#include "core/src/os/process.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/error.h"
 #include "tamis/unanswered_error.h"
@@ -186,7 +186,7 @@ class Engine::Impl {
   size_t OnThreads(detail::QueryFunction query, const QueryTraits& traits, const Keys& keys,
                    const Output& output, uint64_t slice_keys, unsigned threads);
 
-  const detail::ProcessMark mark_;
+  const os::ProcessMark mark_;
   std::shared_ptr<Accelerator> accelerator_;
   const bool device_keys_;
   std::atomic<bool> device_lost_{false};

@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/src/base/process_mark.h"
-#include "core/src/base/processors.h"
+#include "core/src/os/process.h"
 #include "tamis/engine/engine_threads.h"
 
 namespace tamis::detail {
@@ -135,8 +134,8 @@ class ThreadPool::Crew {
     }
   }
 
-  const ProcessMark mark_{};
-  const size_t processors_ = AvailableProcessors();
+  const os::ProcessMark mark_{};
+  const size_t processors_ = os::AvailableProcessors();
   std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::condition_variable idle_;

@@ -1,12 +1,7 @@
 #include "core/src/file/atomic_file.h"
 
-#include <cerrno>
-#include <string>
-#include <system_error>
-
-#include "core/src/file/posix_file.h"
-#include "core/src/file/save_target.h"
-#include "core/src/file/temporary_file.h"
+#include "core/src/os/save_target.h"
+#include "core/src/os/temporary_file.h"
 #include "tamis/file/saving.h"
 
 namespace tamis {
@@ -16,12 +11,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns false, with nothing done, if the file was made without a name and cannot be given one.
-bool TryWrite(const SaveTarget& target, FunctionRef<void(TemporaryFile&)> write,
-              const SaveOptions& options, TemporaryFile::Name name) {
-  TemporaryFile file(target, name);
-  target.KeepPermissions(file.fd());
+bool TryWrite(const os::SaveTarget& target, FunctionRef<void(os::TemporaryFile&)> write,
+              const SaveOptions& options, os::TemporaryFile::Name name) {
+  os::TemporaryFile file(target, name);
   write(file);
-  if (!Synchronize(file.fd())) ThrowIoError(target.path(), "synchronize");
+  file.Synchronize();
   if (!file.GiveName()) return false;
   if (options.lock != nullptr) options.lock->RequireUnchanged();
   if (options.only_new) {
@@ -29,29 +23,22 @@ bool TryWrite(const SaveTarget& target, FunctionRef<void(TemporaryFile&)> write,
   } else {
     file.ReplaceTarget();
   }
-  // Synchronized so that the new name survives a power failure.
-  if (!target.SynchronizeDirectory(file.fd())) {
-    const int error = errno;
-    throw Error(ErrorCode::kNotDurable,
-                target.path().string() +
-                    ": saved, but not known to be durable: cannot synchronize the directory: " +
-                    std::generic_category().message(error));
-  }
+  file.SynchronizeName();  // so that the new name survives a power failure
   return true;
 }
 
 }  // namespace
 
-void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(TemporaryFile&)> write,
+void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(os::TemporaryFile&)> write,
                            const SaveOptions& options) {
-  const SaveTarget target(path, options);
-  if (TryWrite(target, write, options, TemporaryFile::Name::kLater)) return;
-  TryWrite(target, write, options, TemporaryFile::Name::kNow);
+  const os::SaveTarget target(path, options.replace_read_only);
+  if (TryWrite(target, write, options, os::TemporaryFile::Name::kLater)) return;
+  TryWrite(target, write, options, os::TemporaryFile::Name::kNow);
 }
 
 void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
                          const SaveOptions& options) {
-  const auto write = [&](TemporaryFile& file) {
+  const auto write = [&](os::TemporaryFile& file) {
     for (const std::span<const std::byte> part : parts) file.Write(part);
   };
   WriteFileAtomicallyBy(path, write, options);
@@ -59,8 +46,10 @@ void WriteFileAtomically(const fs::path& path, std::span<const std::span<const s
 
 }  // namespace detail
 
+void RemoveTemporaryFiles() noexcept { os::RemoveTemporaryFiles(); }
+
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options) {
-  detail::SaveTarget(path, options).RequireDirectoryWritable();
+  os::SaveTarget(path, options.replace_read_only).RequireDirectoryWritable();
 }
 
 }  // namespace tamis

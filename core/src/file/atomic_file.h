@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/src/base/function_ref.h"
-#include "core/src/file/temporary_file.h"
+#include "core/src/os/temporary_file.h"
 #include "tamis/file/file.h"
 
 namespace tamis::detail {
@@ -24,7 +24,7 @@ void WriteFileAtomically(const std::filesystem::path& path,
 // memory as a whole. `write` may read the file before it has its name. It is called again if the
 // file system cannot name a file afterwards. If it throws, everything stays as it was.
 void WriteFileAtomicallyBy(const std::filesystem::path& path,
-                           FunctionRef<void(TemporaryFile&)> write,
+                           FunctionRef<void(os::TemporaryFile&)> write,
                            const SaveOptions& options = {});
 
 }  // namespace tamis::detail

@@ -1,10 +1,7 @@
 // Filter files on disk.
 #include "tamis/file/file.h"
 
-#include <sys/mman.h>
-
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/src/file/checksum.h"
@@ -12,7 +9,6 @@
 #include "core/src/file/input_file.h"
 #include "core/src/file/key_tag.h"
 #include "core/src/file/mapped_from.h"
-#include "core/src/file/posix_file.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/file/file_checks.h"
 
@@ -48,14 +44,11 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
     }
     return Storage::FromMemory(*memory, payload_at, payload_bytes);
   }
-  if (file.bytes() > std::numeric_limits<size_t>::max()) ThrowIoError(path, "map", EFBIG);
   // No advice to the kernel. MADV_RANDOM, which stops read-ahead, is faster only for the first few
   // keys (3 GiB, cold, on a virtual disk: 0.1 s instead of 1.8 s for 1,000 probes). Then it is much
   // slower (12 s instead of 3.4 s for 100,000; 110 s instead of 17 s for 2 million): single pages
   // are slow to read, and many keys need most of the file anyway.
-  void* const map = mmap(nullptr, file.bytes(), PROT_READ, MAP_SHARED, file.fd(), 0);
-  if (map == MAP_FAILED) ThrowIoError(path, "map");
-  return Storage::FromMapping(map, file.bytes(), payload_at, payload_bytes);
+  return Storage::FromMapping(file.Map().Release(), payload_at, payload_bytes);
 }
 
 OpenedFile MapFile(const fs::path& path, FilterKind kind, const MapOptions& options) {

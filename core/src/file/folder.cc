@@ -1,18 +1,15 @@
 #include "tamis/file/folder.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "core/src/os/file.h"
+#include "core/src/os/folder.h"
+#include "core/src/os/io_error.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -55,46 +52,19 @@ class FolderWalk {
  private:
   // Enters each folder once, however it is reached: a link may lead to a folder that contains it.
   void Enter(const fs::path& folder) {
-    struct stat status = {};
-    if (stat(folder.c_str(), &status) != 0) Fail(folder, errno);
-    if (entered_.emplace(status.st_dev, status.st_ino).second) folders_.push_back(folder);
-  }
-
-  struct Entry {
-    std::string name;
-    unsigned char type;  // DT_UNKNOWN if the file system does not report it
-  };
-
-  // Does not use directory_iterator, which ends the process in libstdc++ 12 if memory runs out.
-  static std::vector<Entry> EntriesOf(const fs::path& folder) {
-    int fd = -1;
-    do {
-      fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    } while (fd < 0 && errno == EINTR);
-    if (fd < 0) Fail(folder, errno);
-    const std::unique_ptr<DIR, int (*)(DIR*)> open_folder(fdopendir(fd), closedir);
-    if (open_folder == nullptr) {
-      const int error = errno;
-      close(fd);
-      Fail(folder, error);
-    }
-    std::vector<Entry> entries;
-    errno = 0;
-    while (const dirent* const entry = readdir(open_folder.get())) {
-      if (entry->d_name[0] != '.') entries.push_back({entry->d_name, entry->d_type});
-      errno = 0;
-    }
-    if (errno != 0) Fail(folder, errno);
-    return entries;
+    const std::optional<os::FileStatus> status = os::StatusOf(folder);
+    if (!status) os::ThrowIoError(folder, "read the folder", ENOENT);
+    if (entered_.insert(status->identity).second) folders_.push_back(folder);
   }
 
   void Look(const fs::path& folder) {
+    using Type = os::FolderEntry::Type;
     std::vector<fs::path> links;
-    for (const Entry& entry : EntriesOf(folder)) {
+    for (const os::FolderEntry& entry : os::EntriesOf(folder)) {
       const fs::path path = folder / entry.name;
       std::error_code unknown;
-      const bool is_folder =
-          entry.type == DT_DIR || (entry.type != DT_REG && fs::is_directory(path, unknown));
+      const bool is_folder = entry.type == Type::kFolder ||
+                             (entry.type == Type::kUnknown && fs::is_directory(path, unknown));
       if (!is_folder) {
         // If the type is unknown, a path with the extension is added, and opening it will report an
         // error. Dead links are ignored. All other errors are reported here, since the path may be
@@ -102,9 +72,9 @@ class FolderWalk {
         if (HasExtension(path, extensions_)) {
           files_.push_back(path);
         } else if (unknown && !LeadsNowhere(unknown)) {
-          Fail(path, unknown.value());
+          os::ThrowIoError(path, "read", unknown.value());
         }
-      } else if (entry.type != DT_DIR && fs::is_symlink(path, unknown)) {
+      } else if (entry.type != Type::kFolder && fs::is_symlink(path, unknown)) {
         links.push_back(path);
       } else {
         Enter(path);
@@ -114,13 +84,8 @@ class FolderWalk {
     for (const fs::path& link : links) Enter(link);
   }
 
-  [[noreturn]] static void Fail(const fs::path& folder, int error) {
-    throw Error(ErrorCode::kIo,
-                folder.string() + ": cannot be read: " + std::generic_category().message(error));
-  }
-
   Extensions extensions_;
-  std::set<std::pair<dev_t, ino_t>> entered_;
+  std::set<os::FileIdentity> entered_;
   std::vector<fs::path> folders_;
   std::vector<fs::path> files_;
 };

@@ -1,7 +1,5 @@
 #include "core/src/file/input_file.h"
 
-#include <sys/stat.h>
-
 #include <cassert>
 #include <cstring>
 
@@ -11,48 +9,12 @@ namespace tamis::detail {
 
 namespace fs = std::filesystem;
 
-int OpenToRead(const fs::path& path) {
-  const int fd = Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (fd < 0) ThrowIoError(path, "open");
-  return fd;
-}
-
-uint64_t BytesToRead(int fd, const fs::path& path) {
-  struct stat status;
-  if (fstat(fd, &status) != 0) ThrowIoError(path, "read its status");
-  if (S_ISDIR(status.st_mode)) ThrowIoError(path, "read", EISDIR);
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kIo, path.string() + ": cannot read: not a regular file");
-  }
-  return static_cast<uint64_t>(status.st_size);
-}
-
-void ReadFrom(int fd, uint64_t bytes, std::span<std::byte> out, uint64_t offset,
-              const fs::path& path) {
-  while (!out.empty()) {
-    const ssize_t n =
-        Retry([&] { return pread(fd, out.data(), out.size(), static_cast<off_t>(offset)); });
-    if (n < 0) ThrowIoError(path, "read");
-    if (n == 0) {
-      struct stat status;
-      const bool known = fstat(fd, &status) == 0;
-      const uint64_t end = known ? static_cast<uint64_t>(status.st_size) : offset;
-      ThrowFormatError(
-          path, ErrorCode::kCorrupt, "file length", std::min(end, offset),
-          StrCat("the file had ", bytes, " bytes when it was opened, and was cut short since"));
-    }
-    out = out.subspan(static_cast<size_t>(n));
-    offset += static_cast<uint64_t>(n);
-  }
-}
-
-InputFile::InputFile(const fs::path& path) : path_(path), fd_(OpenToRead(path)) {
-  bytes_ = BytesToRead(fd(), path);
+InputFile::InputFile(const fs::path& path) : path_(path), file_(path), bytes_(file_->bytes()) {
   ReadHeaders();
 }
 
 InputFile::InputFile(std::span<const std::byte> memory, const fs::path& name)
-    : path_(name), memory_(memory), fd_(-1), bytes_(memory.size()) {
+    : path_(name), memory_(memory), bytes_(memory.size()) {
   ReadHeaders();
 }
 
@@ -85,7 +47,7 @@ void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
     if (!out.empty()) std::memcpy(out.data(), memory_->data() + offset, out.size());
     return;
   }
-  ReadFrom(fd(), bytes_, out, offset, path_);
+  file_->Read(out, offset);
 }
 
 void InputFile::ReadBetween(uint64_t begin, uint64_t end, Checksum& checksum) const {

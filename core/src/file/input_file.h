@@ -17,7 +17,7 @@
 #include "core/src/file/file_format.h"
 #include "core/src/file/file_kind.h"
 #include "core/src/file/page_table.h"
-#include "core/src/file/posix_file.h"
+#include "core/src/file/regular_file.h"
 
 namespace tamis::detail {
 
@@ -34,16 +34,6 @@ class PayloadChecks {
   std::vector<std::unique_ptr<PayloadCheck>> checks_;
 };
 
-// Returns a descriptor, which the caller has to close. Does not wait for a writer if the file is a
-// named pipe. Throws Error(kIo).
-int OpenToRead(const std::filesystem::path& path);
-// Returns the size of an open file. Throws Error(kIo) if it is not a regular file.
-uint64_t BytesToRead(int fd, const std::filesystem::path& path);
-// Reads all of `out` from a file that had `bytes` bytes when it was opened. Throws Error(kIo), or
-// FormatError if the file has become shorter since then.
-void ReadFrom(int fd, uint64_t bytes, std::span<std::byte> out, uint64_t offset,
-              const std::filesystem::path& path);
-
 class InputFile {
  public:
   // Throws FormatError or Error(kIo). `path` must outlive this.
@@ -55,7 +45,8 @@ class InputFile {
 
   // Returns nullopt for a file.
   const std::optional<std::span<const std::byte>>& memory() const noexcept { return memory_; }
-  int fd() const noexcept { return fd_.get(); }
+  // Maps the file. Throws Error(kIo). Must not be called for bytes in memory.
+  os::Mapping Map() const { return file_->Map(); }
   const std::filesystem::path& path() const noexcept { return path_; }
   uint64_t bytes() const noexcept { return bytes_; }
   const FileHeader& header() const noexcept { return header_; }
@@ -104,7 +95,7 @@ class InputFile {
 
   const std::filesystem::path& path_;
   std::optional<std::span<const std::byte>> memory_;
-  Descriptor fd_;
+  std::optional<RegularFile> file_;  // nothing if the bytes are in memory
   uint64_t bytes_ = 0;
   FileHeader header_;
   const FileKind* kind_ = nullptr;  // the kind in the header

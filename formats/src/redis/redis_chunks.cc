@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/src/file/file_format.h"
-#include "core/src/file/input_file.h"
 #include "tamis/detail/storage.h"
 #include "tamis/detail/str_cat.h"
 
@@ -41,12 +40,9 @@ RedisDump::RedisDump(std::span<const std::byte> bytes) : name_("memory") {
   AddAll(bytes.size(), read, bytes.data());
 }
 
-RedisDump::RedisDump(const std::filesystem::path& path) : name_(path), file_(OpenToRead(path)) {
-  file_bytes_ = BytesToRead(file_->get(), name_);
-  const auto read = [&](std::span<std::byte> out, uint64_t offset) {
-    ReadFrom(file_->get(), file_bytes_, out, offset, name_);
-  };
-  AddAll(file_bytes_, read, nullptr);
+RedisDump::RedisDump(const std::filesystem::path& path) : name_(path), file_(path) {
+  const auto read = [&](std::span<std::byte> out, uint64_t offset) { file_->Read(out, offset); };
+  AddAll(file_->bytes(), read, nullptr);
 }
 
 void RedisDump::Fail(ErrorCode code, const char* check, uint64_t at,
@@ -110,7 +106,7 @@ void RedisDump::Read(const Piece& piece, std::span<std::byte> out) const {
   if (piece.memory != nullptr) {
     std::memcpy(out.data(), piece.memory, out.size());
   } else {
-    ReadFrom(file_->get(), file_bytes_, out, piece.at, name_);
+    file_->Read(out, piece.at);
   }
 }
 

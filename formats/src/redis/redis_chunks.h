@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/src/base/function_ref.h"
-#include "core/src/file/posix_file.h"
+#include "core/src/file/regular_file.h"
 #include "tamis/error.h"
 #include "tamis/formats/byte_sink.h"
 #include "tamis/formats/redis_dump.h"
@@ -80,9 +80,8 @@ class RedisDump {
   void Read(const Piece& piece, std::span<std::byte> out) const;
 
   std::filesystem::path name_;
-  std::optional<Descriptor> file_;
-  uint64_t file_bytes_ = 0;
-  std::vector<Piece> pieces_;  // the header first
+  std::optional<RegularFile> file_;  // nothing if the chunks are in memory
+  std::vector<Piece> pieces_;        // the header first
   uint64_t payload_bytes_ = 0;
   bool ended_ = false;
 };

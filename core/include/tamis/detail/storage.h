@@ -35,9 +35,8 @@ class Storage {
   // it is used.
   static void RequireFits(uint64_t bytes);
 
-  // Takes over a read-only mapping of `map_bytes` bytes at `map`. The filter is at
-  // [offset, offset + bytes).
-  static Storage FromMapping(void* map, size_t map_bytes, size_t offset, size_t bytes) noexcept;
+  // Takes over a read-only mapping of a file. The filter is at [offset, offset + bytes) of it.
+  static Storage FromMapping(std::span<const std::byte> map, size_t offset, size_t bytes) noexcept;
   // Refers to read-only memory of the caller, which must outlive this object. It begins at a
   // multiple of 64.
   static Storage FromMemory(std::span<const std::byte> memory, size_t offset,
@@ -70,8 +69,8 @@ class Storage {
 
   std::byte* data_ = nullptr;
   uint64_t size_ = 0;
-  // The memory to free, unless base_bytes_ is 0: with `resource_` if it is not nullptr, otherwise
-  // with munmap.
+  // The memory to free, unless base_bytes_ is 0: by `resource_` if it is not nullptr. Otherwise it
+  // is a mapping if read_only_ is set, and pages of the operating system if not.
   std::pmr::memory_resource* resource_ = nullptr;
   void* base_ = nullptr;
   size_t base_bytes_ = 0;

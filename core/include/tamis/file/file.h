@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "tamis/backend.h"
@@ -91,12 +92,10 @@ class FileLock {
   void RequireUnchanged() const;
 
  private:
-  // Returns whether the path still names the open file. Throws Error(kIo) if this is unknown.
-  bool IsCurrent() const;
+  struct State;
 
   std::filesystem::path path_;
-  int fd_ = -1;
-  int process_ = 0;  // a child of fork must not release the lock of its parent
+  std::unique_ptr<State> state_;
 };
 
 // How a filter is saved.

@@ -1,6 +1,4 @@
 // Calibrations as JSON files.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,7 +14,8 @@
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
-#include "core/src/file/posix_file.h"
+#include "core/src/os/file.h"
+#include "core/src/os/io_error.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/engine/calibration.h"
 #include "tamis/error.h"
@@ -39,25 +38,14 @@ constexpr size_t kMaxDepth = 16;
 constexpr size_t kMaxValues = size_t{1} << 17;  // valid files of 1 MiB have fewer
 constexpr size_t kMaxMembers = 64;
 
-// Opens with O_NONBLOCK, which regular files ignore: opening a named pipe would wait for a writer.
 std::string ReadWholeFile(const fs::path& path) {
-  const detail::Descriptor file(
-      detail::Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
-  if (file.get() < 0) detail::ThrowIoError(path, "open");
-  struct stat status;
-  if (fstat(file.get(), &status) != 0) detail::ThrowIoError(path, "read its status");
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorCode::kIo, path.string() + ": cannot read: not a regular file");
-  }
-  const auto expected = static_cast<size_t>(status.st_size);
-  std::string text(std::min(expected, kMaxFileBytes) + 1, '\0');
+  const os::File file(path);
+  std::string text(std::min<uint64_t>(file.RegularBytes(), kMaxFileBytes) + 1, '\0');
   size_t size = 0;
   while (size < text.size()) {
-    const ssize_t n =
-        detail::Retry([&] { return read(file.get(), text.data() + size, text.size() - size); });
-    if (n < 0) detail::ThrowIoError(path, "read");
+    const size_t n = file.ReadSome(std::as_writable_bytes(std::span(text).subspan(size)), size);
     if (n == 0) break;
-    size += static_cast<size_t>(n);
+    size += n;
   }
   if (size > kMaxFileBytes) {
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, "length", kMaxFileBytes,
@@ -313,7 +301,7 @@ void Calibration::Save(const fs::path& path) const {
   Validate();
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) detail::ThrowIoError(path.parent_path(), "create the directory", error.value());
+  if (error) os::ThrowIoError(path.parent_path(), "create the directory", error.value());
   const std::string text = Encode(*this);
   const std::span<const std::byte> parts[] = {std::as_bytes(std::span(text))};
   detail::WriteFileAtomically(path, parts);

@@ -1,15 +1,13 @@
 // Calibration::Measure.
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -21,6 +19,7 @@
 #include "core/src/engine/calibration/measured_filter.h"
 #include "core/src/engine/thread_pool.h"
 #include "core/src/filters/registry/kinds.h"
+#include "core/src/os/process.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
@@ -44,12 +43,10 @@ constexpr uint64_t kBitsPerKey = 12;  // Bloom filters get at most one key per 1
 // Returns the wall-clock time in seconds.
 double WallTime() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
-// Returns the seconds that this thread has worked. Unlike the wall clock, this excludes the time
-// that other programs take.
+// Returns the seconds that this thread has worked, or the wall-clock time if they are unknown.
 double ThreadTime() {
-  timespec time;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return WallTime();
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  const std::optional<double> seconds = os::ThreadSeconds();
+  return seconds ? *seconds : WallTime();
 }
 
 // Returns the shortest time, by clock(), of `repetitions` calls of call(repetition). Before each of
@@ -237,9 +234,8 @@ std::string ProcessorName() {
     const size_t colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
-  utsname system;
-  if (uname(&system) != 0) return "unknown processor";
-  return std::string(system.sysname) + " " + system.machine;
+  const std::string system = os::SystemName();
+  return system.empty() ? "unknown processor" : system;
 }
 
 std::string Machine(unsigned threads) {

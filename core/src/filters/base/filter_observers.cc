@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/src/base/process_mark.h"
+#include "core/src/os/process.h"
 
 namespace tamis::detail {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 struct Observers {
   explicit Observers(Observers* before) : of_parent(before) {}
 
-  const ProcessMark mark;
+  const os::ProcessMark mark;
   Observers* const of_parent;  // never used again, nor freed
   std::atomic<size_t> number = 0;
   std::mutex mutex;

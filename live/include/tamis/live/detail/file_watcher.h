@@ -66,8 +66,8 @@ class FileWatcher {
   // the file system's clock can have the same length, time and even inode number, if that was
   // reused.
   struct Identity {
-    uint64_t device = 0;
-    uint64_t inode = 0;
+    uint64_t volume = 0;
+    uint64_t number = 0;  // of the file in the volume
     uint64_t bytes = 0;
     std::chrono::nanoseconds written{};  // since the epoch
     std::optional<std::array<uint64_t, 2>> contents;

@@ -1,25 +1,13 @@
-// File descriptors that close themselves, and system calls that throw.
-#ifndef TAMIS_CORE_SRC_FILE_POSIX_FILE_H_
-#define TAMIS_CORE_SRC_FILE_POSIX_FILE_H_
+// File descriptors that close themselves, and system calls that signals interrupt.
+#ifndef TAMIS_CORE_SRC_OS_POSIX_DESCRIPTOR_H_
+#define TAMIS_CORE_SRC_OS_POSIX_DESCRIPTOR_H_
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <string>
-#include <system_error>
 
-#include "tamis/error.h"
-
-namespace tamis::detail {
-
-// "known.tamis: cannot open: No such file or directory"
-[[noreturn]] inline void ThrowIoError(const std::filesystem::path& path, const std::string& action,
-                                      int error = errno) {
-  throw Error(ErrorCode::kIo,
-              path.string() + ": cannot " + action + ": " + std::generic_category().message(error));
-}
+namespace tamis::os {
 
 // Repeats the call until no signal interrupts it. Returns the result of the last call.
 template <typename Call>
@@ -30,7 +18,7 @@ auto Retry(const Call& call) {
 }
 
 // Waits until the file is on the disk. Returns false, with errno set, if that failed.
-inline bool Synchronize(int fd) {
+inline bool SynchronizeDescriptor(int fd) {
 #ifdef F_FULLFSYNC
   // On these systems, fsync leaves data in the cache of the drive. Not every file system has this.
   if (fcntl(fd, F_FULLFSYNC) == 0) return true;
@@ -49,13 +37,11 @@ class Descriptor {
   }
 
   int get() const noexcept { return fd_; }
-  // Gives up ownership without closing.
-  void Release() noexcept { fd_ = -1; }
 
  private:
   int fd_;
 };
 
-}  // namespace tamis::detail
+}  // namespace tamis::os
 
-#endif  // TAMIS_CORE_SRC_FILE_POSIX_FILE_H_
+#endif  // TAMIS_CORE_SRC_OS_POSIX_DESCRIPTOR_H_

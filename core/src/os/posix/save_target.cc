@@ -1,12 +1,16 @@
-#include "core/src/file/save_target.h"
+#include "core/src/os/save_target.h"
 
 #ifdef __linux__
 #include <sys/xattr.h>
 #endif
 
+#include <string>
 #include <vector>
 
-namespace tamis::detail {
+#include "core/src/os/io_error.h"
+#include "core/src/os/posix/save_target_state.h"
+
+namespace tamis::os {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,7 +24,7 @@ constexpr int kMaxTries = 100;
 
 // Returns the status of the file at `path`. The system follows links, since it has rules about
 // which links may be followed.
-std::optional<struct stat> StatusOf(const fs::path& path) {
+std::optional<struct stat> TargetStatus(const fs::path& path) {
   if (!path.has_filename()) ThrowIoError(path, "write", path.empty() ? ENOENT : EISDIR);
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {
@@ -58,7 +62,8 @@ std::optional<fs::path> FollowLinks(const fs::path& path, const std::optional<st
 fs::path TargetOf(const fs::path& path) {
   // Another program may save a file there between the two looks at it.
   for (int i = 0; i < kMaxTries; ++i) {
-    if (const std::optional<fs::path> target = FollowLinks(path, StatusOf(path))) return *target;
+    if (const std::optional<fs::path> target = FollowLinks(path, TargetStatus(path)))
+      return *target;
   }
   Refuse(path, "where it leads to changes all the time, or has no name");
 }
@@ -102,72 +107,80 @@ mode_t KeptMode(mode_t mode, bool same_owner, bool same_group) {
   return (owner << 6) | (group << 3) | other;
 }
 
-SaveTarget::SaveTarget(const fs::path& path, const SaveOptions& options)
-    : path_(TargetOf(path)),
-      directory_(OpenDirectory(path_, directory_readable_)),
-      old_(StatusOf(path_)) {
-  if (old_ && !options.replace_read_only && IsReadOnly(path_, *old_)) {
-    Refuse(path_, "it is read-only, and replaced only on request");
+SaveTarget::State::State(const fs::path& target, bool replace_read_only)
+    : path(TargetOf(target)),
+      directory_fd(OpenDirectory(path, directory_readable)),
+      old(TargetStatus(path)) {
+  if (old && !replace_read_only && IsReadOnly(path, *old)) {
+    Refuse(path, "it is read-only, and replaced only on request");
   }
 }
 
-void SaveTarget::RequireDirectoryWritable() const {
-  const fs::path directory = DirectoryOf(path_);
+void SaveTarget::State::RequireDirectoryWritable() const {
+  const fs::path directory = DirectoryOf(path);
   if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     ThrowIoError(directory, "make a file in the directory");
   }
   struct stat status;
-  if (!old_ || stat(directory.c_str(), &status) != 0 || (status.st_mode & S_ISVTX) == 0) return;
+  if (!old || stat(directory.c_str(), &status) != 0 || (status.st_mode & S_ISVTX) == 0) return;
   const uid_t user = geteuid();
-  if (user != 0 && user != old_->st_uid && user != status.st_uid) {
-    Refuse(path_, "it is of another user, in a directory where only its owner may replace it");
+  if (user != 0 && user != old->st_uid && user != status.st_uid) {
+    Refuse(path, "it is of another user, in a directory where only its owner may replace it");
   }
 }
 
-void SaveTarget::KeepPermissions(int fd) const {
-  if (!old_) return;
+void SaveTarget::State::KeepPermissions(int fd) const {
+  if (!old) return;
   struct stat now;
-  if (fstat(fd, &now) != 0) ThrowIoError(path_, "read the status of the file that replaces it");
-  bool same_owner = now.st_uid == old_->st_uid;
-  bool same_group = now.st_gid == old_->st_gid;
+  if (fstat(fd, &now) != 0) ThrowIoError(path, "read the status of the file that replaces it");
+  bool same_owner = now.st_uid == old->st_uid;
+  bool same_group = now.st_gid == old->st_gid;
   if (!same_owner || !same_group) {
-    if (fchown(fd, old_->st_uid, old_->st_gid) == 0) {
+    if (fchown(fd, old->st_uid, old->st_gid) == 0) {
       same_owner = same_group = true;
     } else if (!same_group) {
-      same_group = fchown(fd, static_cast<uid_t>(-1), old_->st_gid) == 0;
+      same_group = fchown(fd, static_cast<uid_t>(-1), old->st_gid) == 0;
     }
   }
-  mode_t mode = KeptMode(old_->st_mode, same_owner, same_group);
+  mode_t mode = KeptMode(old->st_mode, same_owner, same_group);
   // With an access list, the bits of the group limit the permissions that the list gives to others.
   if (!KeepAccessList(fd, same_owner && same_group)) mode &= 0700;
-  if (fchmod(fd, mode) != 0) ThrowIoError(path_, "give its permissions to what replaces it");
+  if (fchmod(fd, mode) != 0) ThrowIoError(path, "give its permissions to what replaces it");
 }
 
-bool SaveTarget::KeepAccessList([[maybe_unused]] int fd,
-                                [[maybe_unused]] bool same_owner_and_group) const {
+bool SaveTarget::State::KeepAccessList([[maybe_unused]] int fd,
+                                       [[maybe_unused]] bool same_owner_and_group) const {
 #ifdef __linux__
   constexpr char kList[] = "system.posix_acl_access";
-  const ssize_t bytes = getxattr(path_.c_str(), kList, nullptr, 0);
+  const ssize_t bytes = getxattr(path.c_str(), kList, nullptr, 0);
   if (bytes < 0) {  // no list; the one that the directory gave must be removed
     return fremovexattr(fd, kList) == 0 || errno == ENODATA || errno == EOPNOTSUPP ||
            errno == ENOSYS;
   }
   std::vector<char> list(static_cast<size_t>(bytes));
-  return same_owner_and_group &&
-         getxattr(path_.c_str(), kList, list.data(), list.size()) == bytes &&
+  return same_owner_and_group && getxattr(path.c_str(), kList, list.data(), list.size()) == bytes &&
          fsetxattr(fd, kList, list.data(), list.size(), 0) == 0;
 #else
   return true;
 #endif
 }
 
-bool SaveTarget::SynchronizeDirectory([[maybe_unused]] int fd) const {
+bool SaveTarget::State::SynchronizeDirectory([[maybe_unused]] int fd) const {
 #ifdef __linux__
   // A directory that cannot be read cannot be synchronized alone.
-  if (!directory_readable_) return syncfs(fd) == 0;
+  if (!directory_readable) return syncfs(fd) == 0;
 #endif
   // Some file systems cannot synchronize directories, and need not.
-  return Synchronize(directory()) || errno == EINVAL || errno == ENOTSUP;
+  return SynchronizeDescriptor(directory()) || errno == EINVAL || errno == ENOTSUP;
 }
 
-}  // namespace tamis::detail
+SaveTarget::SaveTarget(const fs::path& path, bool replace_read_only)
+    : state_(std::make_unique<const State>(path, replace_read_only)) {}
+
+SaveTarget::~SaveTarget() = default;
+
+const fs::path& SaveTarget::path() const noexcept { return state_->path; }
+
+void SaveTarget::RequireDirectoryWritable() const { state_->RequireDirectoryWritable(); }
+
+}  // namespace tamis::os

@@ -1,0 +1,16 @@
+#include "core/src/os/file.h"
+
+#include "core/src/os/io_error.h"
+
+namespace tamis::os {
+
+uint64_t File::RegularBytes() const {
+  const FileStatus status = Status();
+  if (status.type == FileType::kFolder) ThrowIoError(path_, "read", EISDIR);
+  if (status.type != FileType::kRegular) {
+    throw Error(ErrorCode::kIo, path_.string() + ": cannot read: not a regular file");
+  }
+  return status.bytes;
+}
+
+}  // namespace tamis::os

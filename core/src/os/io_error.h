@@ -1,0 +1,23 @@
+// Errors of the operating system, as exceptions.
+#ifndef TAMIS_CORE_SRC_OS_IO_ERROR_H_
+#define TAMIS_CORE_SRC_OS_IO_ERROR_H_
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "tamis/error.h"
+
+namespace tamis::os {
+
+// Throws an error such as "known.tamis: cannot open: No such file or directory".
+[[noreturn]] inline void ThrowIoError(const std::filesystem::path& path, const std::string& action,
+                                      int error = errno) {
+  throw Error(ErrorCode::kIo,
+              path.string() + ": cannot " + action + ": " + std::generic_category().message(error));
+}
+
+}  // namespace tamis::os
+
+#endif  // TAMIS_CORE_SRC_OS_IO_ERROR_H_

@@ -1,0 +1,52 @@
+#include "core/src/os/process.h"
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
+namespace tamis::os {
+
+int ProcessId() noexcept { return getpid(); }
+
+unsigned AvailableProcessors() noexcept {
+  unsigned processors = 0;
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    processors = static_cast<unsigned>(CPU_COUNT(&set));
+  }
+#endif
+  if (processors == 0) processors = std::thread::hardware_concurrency();
+  return std::max(processors, 1u);
+}
+
+uint64_t MachineMemory() noexcept {
+#ifdef _SC_PHYS_PAGES
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) {
+    return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
+  }
+#endif
+  return 0;
+}
+
+std::optional<double> ThreadSeconds() noexcept {
+  timespec time;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return std::nullopt;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::string SystemName() {
+  utsname system;
+  if (uname(&system) != 0) return {};
+  return std::string(system.sysname) + " " + system.machine;
+}
+
+}  // namespace tamis::os
