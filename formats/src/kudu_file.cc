@@ -1,6 +1,6 @@
 // The message BlockBloomFilterPB (block_bloom_filter.proto): log_space_bytes = 1 (int32),
 // bloom_data = 2 (bytes), always_false = 3 (bool), hash_algorithm = 4 (enum), hash_seed = 5
-// (uint32). Kudu requires the first four, and writes all five.
+// (uint32). Kudu requires the first four fields, and writes all five.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -46,7 +46,8 @@ struct KuduBlockBloomFilter::Message {
 
 namespace {
 
-// HashAlgorithm of hash.proto. The other algorithms have 64-bit hashes and other uses.
+// HashAlgorithm of hash.proto. The other algorithms have 64-bit hashes and are not used for
+// filters.
 constexpr uint32_t kFastHash = 3;
 constexpr uint64_t kMaxMessageBytes = 0x7FFF'FFFF;
 

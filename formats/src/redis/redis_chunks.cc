@@ -82,7 +82,7 @@ void RedisDump::Add(int64_t iterator, uint64_t at, uint64_t bytes, const std::by
   if (ended_) {
     Fail(ErrorCode::kCorrupt, "iterator", frame, "a chunk follows the last reply");
   }
-  // The last reply, which a script keeps if it stores every reply.
+  // The last reply of the server. A script that stores every reply also stores this one.
   ended_ = !pieces_.empty() && iterator == 0 && bytes == 0;
   if (ended_) return;
   if (bytes == 0) Fail(ErrorCode::kCorrupt, "chunk length", frame + 8, "is 0");
@@ -140,7 +140,7 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
     }
     left -= pieces_[i].bytes;
   }
-  // Looking up the limit takes longer than reading a small filter.
+  // Finding out how much memory is available takes longer than reading a small filter.
   constexpr uint64_t kLargeBytes = 4 << 20;
   if (total >= kLargeBytes) Storage::RequireFits(total);
 }

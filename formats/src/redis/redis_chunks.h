@@ -25,7 +25,7 @@ inline constexpr uint64_t kRedisFrameBytes = 16;
 // Maximum number of bytes of one chunk: MAX_SCANDUMP_SIZE of rebloom.c.
 inline constexpr uint64_t kRedisChunkBytes = 16 << 20;
 
-// Reads a value at any address.
+// Reads a value at any address, aligned or not.
 template <typename T>
 T LoadAs(const std::byte* from) noexcept {
   T value;
@@ -61,7 +61,7 @@ class RedisDump {
   // and no chunk has bytes of two parts. Throws Error(kOutOfMemory) for more bytes than the process
   // can allocate.
   void RequireParts(std::span<const uint64_t> parts) const;
-  // Reads the parts into `rooms`, which must have their sizes. Needs RequireParts before.
+  // Reads the parts into `rooms`, which must have their sizes. RequireParts must be called before.
   void ReadParts(std::span<const std::span<std::byte>> rooms) const;
 
  private:
