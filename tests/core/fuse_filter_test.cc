@@ -91,6 +91,8 @@ TYPED_TEST(FuseFilterTest, OfNoKeysAnswersNo) {
   const TypeParam moved = std::move(full);
   EXPECT_EQ(full.Count(RandomKeys(1000, 1)), 0u);
   EXPECT_EQ(full.Header().geometry, filter.Header().geometry);
+  EXPECT_EQ(full.Header().payload_bytes, filter.bytes()) << "the length that the geometry requires";
+  EXPECT_TRUE(SameBytes(full.payload(), filter.payload()));
   EXPECT_EQ(moved.Count(RandomKeys(1000, 1)), 1000u);
   const AnyFilter copy = Load(Serialize(full.Clone()));  // of the moved-from filter
   EXPECT_EQ(copy->Count(RandomKeys(1000, 1)), 0u);

@@ -148,6 +148,23 @@ TYPED_TEST(FuseOnDevice, AnEngineQueriesItThere) {
   }
 }
 
+TYPED_TEST(FuseOnDevice, OneThatWasMovedFromAnswersNo) {
+  const std::vector<uint64_t> keys = RandomKeys(1001, 1);
+  TypeParam filter = TypeParam::From(keys);
+  TypeParam moved = std::move(filter);
+  const auto expect_no_keys = [&](const Filter& host) {
+    DeviceFilter device(host, this->Options());
+    EXPECT_EQ(device.Count(keys), 0u);
+    HostPipeline(this->Options(), {.chunk_keys = 128, .chunks = 3, .threads = 1})
+        .Upload(device, host);
+    EXPECT_EQ(device.Count(keys), 0u);
+  };
+  expect_no_keys(filter);
+  filter = std::move(moved);
+  EXPECT_EQ(DeviceFilter(filter, this->Options()).Count(keys), keys.size());
+  expect_no_keys(moved);
+}
+
 TYPED_TEST(FuseOnDevice, NeverChanges) {
   const std::vector<uint64_t> keys = RandomKeys(1000, 1);
   TypeParam host = TypeParam::From(keys);

@@ -56,6 +56,11 @@ class Storage {
   TAMIS_HD uint64_t size() const noexcept { return size_; }
   TAMIS_HD bool read_only() const noexcept { return read_only_; }
   bool moved_from() const noexcept;
+  // Makes moved-from memory shorter, for a filter without keys that needs fewer bytes. Does nothing
+  // to other memory.
+  void ShortenMoved(uint64_t bytes) noexcept {
+    if (moved_from()) size_ = bytes;
+  }
 
   // Not nullptr if the bytes were mapped and never verified. They must be verified before they are
   // copied into anything with a checksum of its own.

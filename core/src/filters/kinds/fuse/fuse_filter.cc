@@ -69,6 +69,7 @@ FuseFilter<kBits>::FuseFilter(FuseFilter&& other) noexcept
       geometry_(std::exchange(other.geometry_, {})),
       table_(std::exchange(other.table_, fuse::TableAt<kBits>(other.storage_.data(), {}))) {
   static_assert(fuse::FilterBytes<kBits>({}) <= detail::kMovedBytes);
+  other.storage_.ShortenMoved(fuse::FilterBytes<kBits>({}));
 }
 
 template <int kBits>
@@ -76,6 +77,7 @@ FuseFilter<kBits>& FuseFilter<kBits>::operator=(FuseFilter&& other) noexcept {
   FilterBase::operator=(std::move(other));
   geometry_ = std::exchange(other.geometry_, {});
   table_ = std::exchange(other.table_, fuse::TableAt<kBits>(other.storage_.data(), {}));
+  other.storage_.ShortenMoved(fuse::FilterBytes<kBits>({}));
   return *this;
 }
 
@@ -114,12 +116,10 @@ FileHeader FuseFilter<kBits>::Header() const noexcept {
 template <int kBits>
 FuseFilter<kBits> FuseFilter<kBits>::Clone(const MemoryOptions& memory) const {
   RequireIntact();
-  // Moved-from memory is larger than the filter without keys that it contains.
-  const uint64_t copied = fuse::FilterBytes<kBits>(geometry_);
-  FuseFilter copy(Header(), detail::Storage::Allocate(copied, memory), backend_);
+  FuseFilter copy(Header(), detail::Storage::Allocate(bytes(), memory), backend_);
   backend_->kernels->merge(reinterpret_cast<uint64_t*>(copy.storage_.data()),
                            reinterpret_cast<const uint64_t*>(storage_.data()),
-                           copied / sizeof(uint64_t));
+                           bytes() / sizeof(uint64_t));
   return copy;
 }
 
