@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/engine/calibration/calibration_device.h"
 #include "core/src/engine/engine_access.h"
 #include "cuda/src/accelerator.h"
 #include "cuda/src/kernel_bodies.h"
@@ -256,6 +257,29 @@ TYPED_TEST(FuseOnDevice, HeadersAreChecked) {
       EXPECT_NE(std::string(error.what()).find("not the geometry"), std::string::npos);
     }
   }
+}
+
+// Engine would refuse sizes that do not ascend. No fuse filter of 2^53 bytes can be built.
+TEST(FuseCalibrationTest, OfAnySizesIsValidAfterwards) {
+  const ScopedEnv pin("TAMIS_BACKEND", nullptr);  // it would pin another backend
+  const FakeRuntime runtime;
+  const Backend backend{"fake GPU", "for tests", Backends().back().kernels, NotMade};
+  const std::string host(Backends().front().name);
+  Calibration calibration;
+  calibration.points.clear();
+  for (const FilterKind kind : {FilterKind::kSplitBlock, FilterKind::kFuse8}) {
+    for (const uint64_t bytes : {20'000, 20'001}) {
+      calibration.points.push_back({host, bytes, 10, 20, 30, kind});
+    }
+  }
+  calibration.points.push_back({host, uint64_t{1} << 53, 10, 20, 30, FilterKind::kFuse8});
+  tamis::detail::MeasureDevice(backend,
+                               std::make_shared<CudaAccelerator>(
+                                   backend, DeviceOptions{.runtime = &runtime},
+                                   PipelineOptions{.chunk_keys = 128, .chunks = 3, .threads = 1}),
+                               1000, calibration);
+  EXPECT_NO_THROW(calibration.Validate());
+  EXPECT_EQ(calibration.points.size(), 5u + 2);  // one of each kind
 }
 
 }  // namespace tamis::cuda::fuse_test

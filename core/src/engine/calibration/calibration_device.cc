@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/engine/calibration/measured_filter.h"
 #include "core/src/engine/engine_access.h"
 #include "core/src/filters/registry/kinds.h"
@@ -62,6 +63,8 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     if (of_host.backend != Backends().front().name) continue;
     const Kind& kind = KindOf(of_host.kind);
     if (!kind.calibration.on_device) continue;
+    // Building a larger filter of a static kind takes too much memory.
+    if (kind.info.is_static && of_host.filter_bytes > kind.calibration.max_bytes) continue;
     const AnyFilter filter = MakeMeasured(kind, of_host.filter_bytes);
     ask(*filter, keys);  // copies the filter; the first call also makes the ring
     const double few = MedianSeconds([&] { ask(*filter, kFewKeys); });
@@ -72,6 +75,11 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     point.contains_ns =
         std::max(1e9 * (all - few) / static_cast<double>(keys), 1e9 * kLeastSeconds / 1e3);
     calibration.points.push_back(point);
+    // Sizes of the host that are close to each other can give filters of one size.
+    if (!PointProblem(calibration.points).empty()) {
+      calibration.points.pop_back();
+      continue;
+    }
     if (filter->bytes() < largest || kind.info.is_static) continue;
     largest = filter->bytes();
     calibration.device_start_us = 1e6 * few;

@@ -9,11 +9,11 @@
 
 namespace tamis::detail {
 
-// Returns the number of keys from which a static filter of a little less than `filter_bytes` bytes
-// is built.
+// Returns the number of keys from which a static filter of about `filter_bytes` bytes is built. The
+// filter is a little smaller if it is a fuse8 filter of a size that Calibration::Measure asks for.
 uint64_t MeasuredKeys(const Kind& kind, uint64_t filter_bytes);
-// Returns a filter of at most `filter_bytes` bytes. The filter is empty, or for a static kind,
-// built from the integers below MeasuredKeys.
+// Returns an empty filter of at most `filter_bytes` bytes. For a static kind, returns a filter of
+// the integers below MeasuredKeys.
 AnyFilter MakeMeasured(const Kind& kind, uint64_t filter_bytes);
 
 }  // namespace tamis::detail
