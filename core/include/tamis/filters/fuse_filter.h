@@ -25,7 +25,7 @@ class Workers;
 //
 //   fingerprint bits                      8          12           16         32
 //   false-positive rate below          0.4%      0.025%      0.0016%    2.4e-10   (2^-bits)
-//   bits per key from 10^5 keys on  9.2-9.45  13.8-14.2  18.4-18.9  36.8-37.8
+//   bits per key from 10^5 keys on   9.2-9.5  13.8-14.3  18.4-19.0  36.8-38.0
 //   bits per key of 1000 keys          11.3        17.0         22.6       45.1
 //
 // The rate is 2^-bits + n / 2^64 for n keys. The second term is the probability that the hash of
@@ -37,7 +37,7 @@ class Workers;
 //
 // Construction needs memory in addition to the filter: 8 bytes per key, or up to 16 if few keys
 // have most of the copies, and about 10 MB per thread. An attacker who can compute the hash can
-// choose about 64 keys that make construction fail with Error(kInvalidArgument). A keyed hash
+// choose a few dozen keys that make construction fail with Error(kInvalidArgument). A keyed hash
 // prevents this.
 template <int kBits>
 class FuseFilter final : public detail::FilterBase {
