@@ -352,6 +352,41 @@ TEST_P(RedisRebuildTest, WrongUse) {
   refused([&] { Rebuild(other, database_.Source()); }, "moved from");
 }
 
+// A client of a filter that was removed neither removes the newer filter of that name, nor the
+// record of its rebuild.
+TEST_P(RedisRebuildTest, ANewerFilterOfTheNameStays) {
+  SplitBlockFilter former = OpenIt();
+  OpenIt().Drop();
+  const std::vector<uint64_t> keys = RandomKeys(3'000, 5);
+  SplitBlockFilter newer =
+      SplitBlockFilter::Create(options(), name_, {{.bytes = 32 * former.num_blocks()}});
+  newer.Insert(keys);
+  Rebuild(
+      newer,
+      [&](RebuildInserter& to) {
+        to.Insert(keys);
+        former.Drop();
+      },
+      NoGrace());
+  ExpectHasJust(options(), name_, keys);
+  ExpectOneGeneration(servers(), name_);
+
+  const size_t segments = newer.GetInfo().segments;
+  StoppingOwner owner(
+      options(), name_, [](RebuildInserter&) {}, AtStep(RebuildStep::kFill));
+  ASSERT_TRUE(owner.AwaitStop());
+  const std::string lease = LeaseKey(name_);
+  SayToOwner(servers(), lease, {"DEL", lease});
+  ExpectError([&] { Rebuild(former, database_.Source()); }, ErrorCode::kInvalidArgument,
+              "was removed");
+  EXPECT_EQ(newer.GetInfo().rebuild, RebuildState::kAbandoned);
+  EXPECT_EQ(KeysLike(servers(), "*:" + name_).size(), 2 * segments);
+  EXPECT_TRUE(EndAbandonedRebuild(newer, NoGrace()));
+  EXPECT_EQ(owner.Outcome(), ErrorCode::kBusy);
+  ExpectHasJust(options(), name_, keys);
+  ExpectOneGeneration(servers(), name_);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, RedisRebuildTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
 

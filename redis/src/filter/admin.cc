@@ -191,11 +191,14 @@ void Admin::Drop() {
     if (!retry_.ReadDescriptorAgain()) break;
     if (!once_more) state_.Throw(RebuiltAgainAndAgain());
   }
-  std::set<uint64_t> generations = {state_.descriptor().generation};
+  const uint64_t current = state_.generation();
+  std::set<uint64_t> generations = {current};
   for (const std::string& record : records) {
     try {
       if (record.empty()) continue;
       const RebuildRecord parsed = ParseRecord(record);
+      // Another record belongs to a newer filter of the same name.
+      if (parsed.old != current && parsed.next != current) continue;
       generations.insert({parsed.old, parsed.next});
     } catch (const Error&) {
       // A record of another version. Its generations are unknown.

@@ -45,7 +45,12 @@ bool RebuildLease::Take(const std::string& found, const RebuildRecord& mine,
   }
   const Descriptor descriptor = ParseDescriptor(reply.text);
   if (!state_.IsRebuiltFrom(descriptor)) {
-    EndRecord();
+    // The rebuild of the other filter stays, so that its clients can end it.
+    if (found.empty()) {
+      EndRecord();
+    } else {
+      Release();
+    }
     throw Error(ErrorCode::kInvalidArgument, "the filter \"" + state_.name() +
                                                  "\" was removed, and another filter has its name");
   }
@@ -89,11 +94,10 @@ void RebuildLease::EndRecord() {
       Command(SlotOfKey(rebuild), AllScripts().end, {rebuild, lease}, {RecordText(record_)}, 0));
 }
 
-void RebuildLease::Release() {
+void RebuildLease::Release(uint64_t owner) {
   try {
     const std::string lease = LeaseKey(state_.name());
-    RunForNumber(
-        Command(SlotOfKey(lease), AllScripts().release, {lease}, {HexText(record_.owner)}, 0));
+    RunForNumber(Command(SlotOfKey(lease), AllScripts().release, {lease}, {HexText(owner)}, 0));
   } catch (const std::exception&) {
     // The lease expires.
   }

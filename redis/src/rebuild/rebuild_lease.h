@@ -37,8 +37,10 @@ class RebuildLease {
   void ReplaceDescriptor(const Descriptor& next);
   // Removes the record and the lease.
   void EndRecord();
-  // Removes the lease. It expires by itself if that fails.
-  void Release();
+  // Removes the lease of the owner in `record`, or of another one. It expires by itself if that
+  // fails.
+  void Release() { Release(record_.owner); }
+  void Release(uint64_t owner);
 
   // Returns the text of the record on the servers; "": it does not exist.
   std::string ReadRecord();
