@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "redis/src/client/slot.h"
+#include "redis/src/rebuild/rebuild_lease.h"
 #include "redis/src/rebuild/rebuild_record.h"
+#include "redis/src/rebuild/rebuild_segments.h"
 #include "tamis/unanswered_error.h"
 #include "tests/redis/askers.h"
 #include "tests/redis/rebuild_test_util.h"
@@ -297,6 +301,36 @@ TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
     EXPECT_EQ(late.Outcome(), ErrorCode::kBusy);
     EXPECT_EQ(keys_of(record.next), 0u);
   }
+}
+
+// An owner is late between the renewal of its lease and its marks. Another client has taken over
+// and has begun a rebuild of its own. The late owner does not remove the segments of that rebuild.
+TEST_P(RedisRebuildFaultTest, ALateOwnerLeavesTheMarksOfAnother) {
+  Make();
+  Database database;
+  database.Add(known_);
+  const Descriptor descriptor = DescriptorNow(servers(), name_);
+  FilterState state(name_);
+  state.Adopt(descriptor);
+  Client client(options());
+  SegmentCommands commands(state, client, 0);
+  ReplicatedWrites writes(state, client, 0);
+  RebuildLease lease(state, client, writes, std::chrono::minutes(1));
+  RebuildSegments late(state, client, commands, writes, lease);
+  ASSERT_TRUE(lease.Take("", {client.RandomNumber(), descriptor.generation, 7}));
+  std::vector<size_t> all(descriptor.layout.segments());
+  std::iota(all.begin(), all.end(), 0);
+  late.MakeNext(all);
+
+  SayToOwner(servers(), LeaseKey(name_), {"DEL", LeaseKey(name_)});
+  StoppingOwner owner(options(), name_, database.Source(), AtStep(RebuildStep::kSwitch), NoGrace());
+  ASSERT_TRUE(owner.AwaitStop());
+  std::vector<uint64_t> marks(all.size(), 0);
+  ExpectError([&] { late.MarkOld(late.MarkOld(all, marks), marks); }, ErrorCode::kBusy,
+              "by another client");
+  EXPECT_EQ(owner.Outcome(), std::nullopt);
+  ExpectHasJust(options(), name_, database.All());
+  ExpectOneGeneration(servers(), name_);
 }
 
 TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAgain) {

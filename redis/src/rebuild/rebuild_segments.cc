@@ -43,6 +43,10 @@ Command RebuildSegments::MarkCommand(uint64_t segment, uint64_t generation, uint
 // The old mark is 0, or comes from a rebuild whose record a server has lost by a failover. In the
 // second case the segment that it names is removed, because it lacks keys from now on. A damaged
 // segment needs no mark, because nobody reads it or writes to it.
+//
+// Another mark may also come from a client that has taken over after the lease expired. So the
+// lease is renewed after the mark was read. A later owner would then replace the mark, and the
+// script that compares it would change nothing.
 std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>& marks) {
   std::vector<Command> commands;
   for (const size_t s : which) {
@@ -51,14 +55,17 @@ std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>&
   }
   writes_.Run(commands);
   std::vector<size_t> left;
+  bool another = false;
   for (size_t c = 0; c < which.size(); ++c) {
     const size_t s = which[c];
     const Command& command = commands[c];
     if (const std::optional<Problem> problem = ProblemOf(command)) ThrowIn(s, *problem);
     if (ProblemOfState(command, old(), LengthOf(s))) continue;
     marks[s] = ParseState(command.reply.text)->mark;
+    another |= marks[s] != next();
     if (marks[s] != next() || !command.durable) left.push_back(s);
   }
+  if (another) lease_.Renew();
   return left;
 }
 
