@@ -19,6 +19,7 @@
 #include "tamis/redis/rebuild.h"
 #include "tamis/redis/split_block_filter.h"
 #include "tamis/unanswered_error.h"
+#include "tests/redis/rebuild_test_util.h"
 #include "tests/redis/redis_test_util.h"
 #include "tests/redis/servers.h"
 #include "tests/test_util.h"
@@ -404,6 +405,46 @@ TEST(RedisServerFaultTest, ServersWithoutMemoryTakeNoFilter) {
   Say(port, {"CONFIG", "SET", "maxmemory", "1"});
   EXPECT_TRUE(small.Contains("x"));
   ExpectError([&] { small.Insert("y"); }, ErrorCode::kOutOfMemory, "OOM");
+}
+
+TEST(RedisServerFaultTest, ARebuildThatLacksMemoryTakesNone) {
+  Servers servers("single", {"--maxmemory-policy", "noeviction"});
+  TAMIS_NEED(servers);
+  const int port = servers.servers()[0].port;
+  const uint64_t bytes = uint64_t{16} << 20;
+  SplitBlockFilter filter =
+      SplitBlockFilter::Create(servers.options(), "large", {{.bytes = bytes}});
+  const std::vector<uint64_t> keys = RandomKeys(1'000, 1);
+  filter.Insert(keys);
+  const auto known = [&](RebuildInserter& to) { to.Insert(keys); };
+  const std::string before = Say(port, {"DBSIZE"});
+  Say(port, {"CONFIG", "SET", "maxmemory", std::to_string(bytes * 3 / 2)});
+  ExpectError([&] { Rebuild(filter, known); }, ErrorCode::kOutOfMemory, "OOM");
+  EXPECT_EQ(filter.GetInfo().rebuild, RebuildState::kNone);
+  EXPECT_EQ(Say(port, {"DBSIZE"}), before);
+  // The server frees segments in the background.
+  EXPECT_TRUE(WaitFor(120, [&] {
+    try {
+      filter.Insert("x");
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }));
+
+  // Another client ends a rebuild when its server has no memory left.
+  Say(port, {"CONFIG", "SET", "maxmemory", "0"});
+  StoppingOwner owner(servers.options(), "large", known, [&](const RebuildProgress& progress) {
+    if (progress.step != RebuildStep::kFill) return false;
+    Say(port, {"CONFIG", "SET", "maxmemory", "1"});
+    Say(port, {"DEL", LeaseKey("large")});
+    return true;
+  });
+  ASSERT_TRUE(owner.AwaitStop());
+  EXPECT_TRUE(EndAbandonedRebuild(filter));
+  EXPECT_NE(owner.Outcome(), std::nullopt);
+  EXPECT_EQ(Say(port, {"DBSIZE"}), before);
+  EXPECT_EQ(filter.Count(keys), keys.size());
 }
 
 TEST(RedisServerFaultTest, ConnectionsAndScriptsThatAServerForgets) {

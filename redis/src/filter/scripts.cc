@@ -112,9 +112,11 @@ call('UNLINK', KEYS[3])
 return 1
 )lua";
 
+// Servers without memory refuse SET and SETRANGE as the first write of a script, but not later. So
+// this script and kAcquire first remove a key, and a rebuild can be ended on such servers.
 constexpr const char* kMark = R"lua(
-call('SETRANGE', key, ARGV[4], ARGV[5])
 if KEYS[2] then call('UNLINK', KEYS[2]) end
+call('SETRANGE', key, ARGV[4], ARGV[5])
 return call('GETRANGE', key, ARGV[1], ARGV[2])
 )lua";
 
@@ -146,6 +148,7 @@ if rebuild ~= ARGV[2] then
   if owner and owner ~= ARGV[3] then return math.max(call('PTTL', KEYS[3]), 0) end
 end
 if not descriptor then return '' end
+if rebuild ~= '' then call('DEL', KEYS[3]) end
 call('SET', KEYS[2], ARGV[2])
 if ARGV[6] ~= '0' then call('PEXPIREAT', KEYS[2], ARGV[6]) end
 call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5])

@@ -185,7 +185,9 @@ void Rebuilder::GiveUp() {
     if (switched_) return state_.Adopt(*now);
     parts_.RollBack();
   } catch (const std::exception&) {
-    lease_.Release();  // the next rebuild ends it
+    // The next rebuild ends it.
+    lease_.Release();
+    lease_.Release(was.owner);  // if Take has failed
   }
 }
 
