@@ -89,6 +89,35 @@ TEST(RedisDurableTest, KeysThatMayBeMissingAreNotReportedAsOnlyNotDurable) {
   SplitBlockFilter::Open(options, name).Drop();
 }
 
+// From Redis 7.2 on, WAIT answers at once if its connection has written nothing, although replicas
+// may lack what another connection has written.
+TEST(RedisDurableTest, KeysThatAreInAreWrittenForWaiting) {
+  Servers& servers = Servers::Single();
+  TAMIS_NEED(servers);
+  const std::string name = NewName();
+  ServerOptions options = servers.options();
+  options.command_timeout = milliseconds(100);
+  SplitBlockFilter plain = SplitBlockFilter::Create(options, name, {{.bytes = 900'000}});
+  const std::vector<uint64_t> keys = RandomKeys(500, 1);
+  plain.Insert(keys);
+  const auto writes = [&] {
+    const std::string info = Say(servers.servers()[0].port, {"INFO", "persistence"});
+    const std::string field = "rdb_changes_since_last_save:";
+    return std::stoull(info.substr(info.find(field) + field.size()));
+  };
+  const uint64_t before = writes();
+  plain.Insert(keys);
+  EXPECT_EQ(writes(), before);
+  for (const Route route : {Route::kBlocks, Route::kSegments}) {
+    const uint64_t then = writes();
+    SplitBlockFilter durable =
+        SplitBlockFilter::Open(options, name, {.route = route, .durable_replicas = 1});
+    ExpectError([&] { durable.Insert(keys); }, ErrorCode::kNotDurable, "");
+    EXPECT_GE(writes(), then + plain.GetInfo().segments);
+  }
+  plain.Drop();
+}
+
 TEST(RedisDurableTest, AllOfAFilterIsPushedAlsoIfReplicasLackIt) {
   Servers& servers = Servers::Single();
   TAMIS_NEED(servers);

@@ -57,8 +57,11 @@ std::vector<Undone> KeyWriter::WriteBlocksOnce(const Batch& batch, std::span<con
     const std::vector<BlockMask> masks =
         MasksOf(batch.Hashes(i), layout, layout.FirstBlock(segments[i]));
     for (size_t first = 0; first < masks.size(); first += kBlocksOfScript) {
+      const Scripts& all = AllScripts();
       commands.push_back(
-          commands_.Write(AllScripts().insert, AllScripts().insert_both, segments[i], {}));
+          options_.durable_replicas == 0
+              ? commands_.Write(all.insert, all.insert_both, segments[i], {})
+              : commands_.Write(all.durable_insert, all.durable_insert_both, segments[i], {}));
       for (size_t m = first; m < std::min(masks.size(), first + kBlocksOfScript); ++m) {
         const uint64_t at = uint64_t{masks[m].number} * split_block::kBlockBytes;
         commands.back().Append(std::to_string(at));

@@ -18,6 +18,11 @@ local state = call('GETRANGE', key, ARGV[1], ARGV[2])
 if #state ~= 32 or string.sub(state, 1, 24) ~= ARGV[3] then return state end
 )lua";
 
+// From Redis 7.2 on, WAIT does not wait for bits that another connection has set, unless this one
+// has also written something.
+constexpr const char* kAlwaysWrites = "local always_writes = true\n";
+constexpr const char* kWritesChanges = "local always_writes = false\n";
+
 constexpr const char* kInsert = R"lua(
 local changed, bor, unpack, pack = 0, bit.bor, struct.unpack, struct.pack
 for i = 6, #ARGV, 3 do
@@ -31,7 +36,11 @@ for i = 6, #ARGV, 3 do
     changed = changed + 1
   end
 end
-if changed > 0 and string.byte(state, 25) % 2 == 0 then call('SETRANGE', key, ARGV[4], ARGV[5]) end
+if changed > 0 and string.byte(state, 25) % 2 == 0 then
+  call('SETRANGE', key, ARGV[4], ARGV[5])
+elseif changed == 0 and always_writes then
+  call('SETRANGE', key, ARGV[4], string.sub(state, 25))
+end
 return changed
 )lua";
 
@@ -92,6 +101,8 @@ local function insert(to, its_state)
   end
   if changed > 0 and string.byte(its_state, 25) % 2 == 0 then
     call('SETRANGE', to, ARGV[4], ARGV[5])
+  elseif changed == 0 and always_writes then
+    call('SETRANGE', to, ARGV[4], string.sub(its_state, 25))
   end
   return changed
 end
@@ -164,8 +175,7 @@ return 1
 constexpr const char* kReplace = R"lua(
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return -1 end
 local descriptor = redis.call('GET', KEYS[1])
-if descriptor == ARGV[3] then return 1 end
-if descriptor ~= ARGV[2] then return -1 end
+if descriptor ~= ARGV[2] and descriptor ~= ARGV[3] then return -1 end
 redis.call('SET', KEYS[1], ARGV[3], 'KEEPTTL')
 return 1
 )lua";
@@ -181,8 +191,8 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 )lua";
 
-Script Checked(const char* first, const char* second = "") {
-  return Script(std::string(kCheck) + first + second);
+Script Checked(const char* first, const char* second = "", const char* third = "") {
+  return Script(std::string(kCheck) + first + second + third);
 }
 
 Script CheckedMerge(const char* first, const char* second = "") {
@@ -193,10 +203,12 @@ Script CheckedMerge(const char* first, const char* second = "") {
 
 const Scripts& AllScripts() {
   static const Scripts scripts = {
-      .insert = Checked(kInsert),
+      .insert = Checked(kWritesChanges, kInsert),
+      .durable_insert = Checked(kAlwaysWrites, kInsert),
       .merge = CheckedMerge(kMerge),
       .settle = Checked(kSettle),
-      .insert_both = Checked(kOther, kInsertBoth),
+      .insert_both = Checked(kWritesChanges, kOther, kInsertBoth),
+      .durable_insert_both = Checked(kAlwaysWrites, kOther, kInsertBoth),
       .merge_both = CheckedMerge(kOther, kMergeBoth),
       .mark = Checked(kMark),
       .close = Script(std::string(kUnite) + kClose),

@@ -19,6 +19,8 @@ struct Scripts {
   // Sets bits. ARGV[5]: an odd version, to replace an even one. Then for each block: its first and
   // last offset, and 32 bytes. Returns the number of blocks that changed.
   Script insert;
+  // The same, but also writes if no block changes, so that WAIT waits for bits of other clients.
+  Script durable_insert;
   // Sets the bits of a delta, and removes it. KEYS[2]: the delta. ARGV[5]: an odd version. ARGV[6]:
   // expiry of the segment, or "0". Returns 1, or kNoDelta.
   Script merge;
@@ -30,6 +32,7 @@ struct Scripts {
   // above. Change both segments, or only the first if the second does not belong to its generation.
   // If the second has an unexpected mark, change nothing and return both states, 32 bytes each.
   Script insert_both;
+  Script durable_insert_both;
   // One more argument: kBoth, or kFirst to only check the second segment.
   Script merge_both;
 
