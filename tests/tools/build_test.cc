@@ -147,6 +147,12 @@ TEST_F(BuildTest, TooManyKeysGiveAWarningWithTheRate) {
   // (1 - (31/32)^119)^8 for 5000 keys in 42 blocks.
   EXPECT_TRUE(result.ErrHas("false-positive rate is 8")) << result.err;
   EXPECT_EQ(Sh("tamis build -o f --capacity 3000 keys").status, 0) << "not ten times the rate";
+
+  // The one block of a filter for 10 keys has far less than the default rate, which is the request.
+  Write("few", Numbers(1, 20));
+  EXPECT_EQ(Sh("tamis build -o f --capacity 10 few").status, 0);
+  EXPECT_EQ(Sh("tamis build -o f --capacity 10 --for-bank few").status, 0);
+  EXPECT_TRUE(Sh("tamis build -o f --capacity 10 keys").ErrHas("and 1.000% was requested"));
 }
 
 TEST_F(BuildTest, SizeAndHashAreAsAskedFor) {

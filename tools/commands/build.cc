@@ -319,12 +319,14 @@ AnyFilter BuildStatic(const BuildJob& job, Inserted& inserted) {
 
 // Throws if the filter is overfull (see overfull.h), unless --overfull is given.
 void RequireNotOverfull(const BuildJob& job, const Filter& filter) {
-  if (job.options.overfull || !IsOverfull(filter, job.filter.fpr)) return;
+  const FilterOptions& given = job.options.filter;
+  const double asked = given.fpr != 0 || given.bytes != 0 ? given.fpr : kDefaultFpr;
+  if (job.options.overfull || !IsOverfull(filter, asked)) return;
   throw Error(ErrorCode::kInvalidArgument,
               WithCommas(filter.inserted_count()) + " keys in a filter for " +
                   WithCommas(filter.capacity()) + " make its false-positive rate " +
                   PercentText(filter.expected_fpr()) + ", and " +
-                  PercentText(RateSizedFor(filter, job.filter.fpr)) +
+                  PercentText(RateSizedFor(filter, asked)) +
                   " was requested; nothing was saved. Give a larger --capacity or --bytes, or "
                   "--overfull to save it");
 }
