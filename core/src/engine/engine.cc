@@ -309,7 +309,7 @@ size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& t
     size_t here = 0;
     try {
       here = detail::Answer(query, traits, keys.Slice(begin, slice_keys), output.From(begin));
-    } catch (const UnansweredError& error) {  // it has written its outputs
+    } catch (const UnansweredError& error) {  // all outputs of the slice are written
       here = error.done();
       errors.AddCurrent(begin);
     } catch (...) {

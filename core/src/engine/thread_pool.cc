@@ -53,8 +53,8 @@ class ThreadPool::Crew {
 
   bool IsOfThisProcess() const noexcept { return mark_.IsOfThisProcess(); }
 
-  // Gives up a crew of another process, whose threads and locks cannot be ended. Keeps it
-  // reachable, so that leak checkers do not report it.
+  // Gives up a crew of the parent process, because its threads and locks cannot be ended here.
+  // Keeps the crew reachable, so that leak checkers do not report it.
   void Abandon() noexcept {
     static std::atomic<Crew*> abandoned{nullptr};
     for (before_ = abandoned.load(); !abandoned.compare_exchange_weak(before_, this);) {
@@ -93,10 +93,11 @@ class ThreadPool::Crew {
   }
 
   // Returns the job with the fewest tasks left, among those that can use another thread. Returns
-  // nullptr if no job can, or if callers and workers are as many as the processors, or as the
-  // threads that one call wants. With more, they would wait for each other: with two callers and
-  // one worker on two processors, a small call beside a large one took ten times as long as alone
-  // at the 99th percentile (bench/NOTES.md).
+  // nullptr if no job can, or if enough threads work already: if the number of callers and workers
+  // reaches the number of processors and the largest number of threads that a call requested. More
+  // threads would wait for each other. With two callers and one worker on two processors, a small
+  // call beside a large one took ten times as long as alone at the 99th percentile
+  // (bench/NOTES.md).
   Job* Best() const noexcept {
     size_t room = processors_;
     for (Job* job = first_; job != nullptr; job = job->following) {

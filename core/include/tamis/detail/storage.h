@@ -31,18 +31,18 @@ class Storage {
   static Storage Allocate(uint64_t bytes, const MemoryOptions& options);
 
   // Throws Error(kOutOfMemory) if the process cannot have `bytes` of memory. For several
-  // allocations, call it with their sum. Linux would promise the memory, and end the process when
-  // it is used.
+  // allocations, call it with their sum. Without this check, Linux would promise the memory and end
+  // the process when it uses the memory.
   static void RequireFits(uint64_t bytes);
 
   // Takes over a read-only mapping of a file. The filter is at [offset, offset + bytes) of it.
   static Storage FromMapping(std::span<const std::byte> map, size_t offset, size_t bytes) noexcept;
-  // Refers to read-only memory of the caller, which must outlive this object. It begins at a
-  // multiple of 64.
+  // Refers to read-only memory of the caller, which must outlive this object. The memory begins at
+  // a multiple of 64.
   static Storage FromMemory(std::span<const std::byte> memory, size_t offset,
                             size_t bytes) noexcept;
-  // Returns a part of the memory of FromMapping or FromMemory, counted from its beginning. Valid as
-  // long as this object has the memory.
+  // Returns a view of a part of the memory of FromMapping or FromMemory. `offset` is counted from
+  // the beginning of that memory. The view is valid while this object owns or refers to the memory.
   Storage Part(size_t offset, size_t bytes) const noexcept;
 
   Storage(Storage&& other) noexcept;
@@ -62,8 +62,8 @@ class Storage {
     if (moved_from()) size_ = bytes;
   }
 
-  // Not nullptr if the bytes were mapped and never verified. They must be verified before they are
-  // copied into anything with a checksum of its own.
+  // Not nullptr if the bytes were mapped and never verified. Such bytes must be verified before
+  // they are copied into a file or filter that gets a new checksum.
   const MappedFrom* unverified() const noexcept { return unverified_.get(); }
   void set_unverified(std::shared_ptr<const MappedFrom> from) noexcept {
     unverified_ = std::move(from);
@@ -74,8 +74,9 @@ class Storage {
 
   std::byte* data_ = nullptr;
   uint64_t size_ = 0;
-  // The memory to free, unless base_bytes_ is 0: by `resource_` if it is not nullptr. Otherwise it
-  // is a mapping if read_only_ is set, and pages of the operating system if not.
+  // The memory to free, if base_bytes_ is not 0. `resource_` frees it if it is not nullptr.
+  // Otherwise the memory is a mapping of a file if read_only_ is true, and pages of the operating
+  // system if not.
   std::pmr::memory_resource* resource_ = nullptr;
   void* base_ = nullptr;
   size_t base_bytes_ = 0;

@@ -10,7 +10,8 @@
 namespace tamis::detail {
 namespace {
 
-// The observers of one process. A child of fork makes its own, since it may never get this lock.
+// The observers of one process. A child process of fork makes a new list, because another thread of
+// the parent may hold this lock at the time of the fork.
 struct Observers {
   explicit Observers(Observers* before) : of_parent(before) {}
 
