@@ -47,10 +47,10 @@ struct WindowOptions {
 //
 // After any insertion, the latest `window` keys are found. A key that comes again counts from its
 // latest insertion. It is inserted into the newest filter if that filter does not seem to have it.
-// Then it is found until g - 1 more filters have received their s keys. A key that the newest
-// filter seems to have takes no room. So repeats within a short time take no room, and more than
-// `window` keys are kept. A key that does not come again is forgotten, except for false positives,
-// before max_keys() = g s other keys have been inserted after it.
+// In both cases, it is found until g - 1 more filters have received their s keys. A key that the
+// newest filter seems to have takes no room. So repeats within a short time take no room, and more
+// than `window` keys are kept. A key that does not come again is forgotten, except for false
+// positives, before max_keys() = g s other keys have been inserted after it.
 //
 // The memory is the memory of g filters of class F for s keys at the rate 1 - (1 - fpr)^(1/g),
 // about fpr / g. The false positives of the filters are independent. So the ring has the rate fpr
