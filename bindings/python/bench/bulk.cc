@@ -1,4 +1,4 @@
-// The bulk calls of C++ for bulk.py, which times them and those of Python in one process.
+// The bulk calls of C++. bulk.py times them and the calls of Python in one process.
 #include <tamis/tamis.h>
 
 #include <chrono>
@@ -27,7 +27,7 @@ void* Make(uint64_t capacity, double fpr) {
   return new tamis::SplitBlockBloomFilter({.capacity = capacity, .fpr = fpr});
 }
 
-// Return the seconds of the call.
+// These functions return the time of the call, in seconds.
 double InsertIntegers(void* filter, const uint64_t* keys, size_t n) {
   return Seconds([&] { Filter(filter).Insert(std::span(keys, n)); });
 }

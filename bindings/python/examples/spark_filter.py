@@ -31,7 +31,7 @@ def _segments(make_filter, segment_bytes):
                     "segment": pyarrow.array([i], pyarrow.int32()),
                     "bits": pyarrow.array([contents[begin:begin + segment_bytes]],
                                           pyarrow.binary()),
-                    # The number for the whole filter, so in one of its rows.
+                    # The number of keys of the whole part, so only one row contains it.
                     "inserted": [part.inserted_count if i == 0 else 0],
                     "forms": [part.key_types]})
     return emit

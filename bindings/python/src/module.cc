@@ -10,9 +10,9 @@
 
 NB_MODULE(_tamis, m) {
   using namespace tamis::python;
-  // The leak warning at the end of a process is for authors of bindings.
+  // Only authors of bindings can use the warnings about leaks at the end of a process.
   nanobind::set_leak_warnings(false);
-  // The definitions below get the name of the package, where pickle and users look for them.
+  // The definitions below get the module name of the package, where pickle and users look for them.
   const nanobind::object name = m.attr("__name__");
   m.attr("__name__") = "tamis";
   m.attr("__version__") = TAMIS_VERSION_STRING;

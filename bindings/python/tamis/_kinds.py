@@ -11,7 +11,7 @@ def _package(x):
 
 
 class Times:
-    """Counts of a unit: `unit` is a value of tamis::TimeUnit. The smallest int64 is not a time."""
+    """Counts of a unit: `unit` is a value of tamis::TimeUnit. The smallest int64 is NaT."""
     __slots__ = ("counts", "unit")
 
     def __init__(self, counts, unit):
@@ -119,7 +119,7 @@ def _plain_iterable(x):
 
 
 def plain(x):
-    """Converts x to an object with a buffer, Arrow data or an iterator. Returns x if it is one."""
+    """Converts x to an object with a buffer, Arrow data or an iterator, or returns x itself."""
     package = _package(x)
     if package == "numpy":
         return _plain_numpy(x)

@@ -1,4 +1,4 @@
-"""Converts keys for tamis.parquet to typed keys: a source, and the name of its type in Arrow.
+"""Converts keys for tamis.parquet to typed keys: an object with the keys, and their Arrow format.
 
 Columns of Parquet have types, so a day is a different key than an integer. Keys other than
 numbers, timestamps, bytes and text are converted to text for tamis::parquet::KeyList::Text.
@@ -88,7 +88,7 @@ def _of_items(items):
     kinds = _kinds_of(items)
     names = set(kinds.values())
     if "float" in names and names - {"int", "float"}:
-        # pandas marks missing values among other objects by not-a-number.
+        # pandas stores missing values among other objects as NaN.
         items = [None if kinds.get(type(x)) == "float" and x != x else x for x in items]
         kinds = _kinds_of(items)
         names = set(kinds.values())

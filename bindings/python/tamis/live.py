@@ -21,9 +21,9 @@ from ._tamis.live import (
 
 
 class RebuildJob:
-    """A rebuild on a separate thread. The process ends only after the thread.
+    """A rebuild on a separate thread. Before the process ends, it waits for the thread.
 
-    The end of `with` waits for the rebuild. After an exception it cancels the rebuild first.
+    Leaving a `with` block waits for the rebuild. If the block raised, it cancels the rebuild first.
 
     >>> live = tamis.live.Live()
     >>> with live.start_rebuild(lambda context: tamis.BloomFilter(1000)) as job:
@@ -61,10 +61,10 @@ class RebuildJob:
     def wait(self, timeout: float | None = None) -> int:
         """Returns the generation of the new filter. Raises the exception that ended the rebuild.
 
-        timeout: seconds after which TimeoutError is raised; the rebuild goes on. None waits
-            forever. ValueError if it is negative or NaN.
+        timeout: seconds after which TimeoutError is raised. None waits forever. Raises ValueError
+            if it is negative or NaN.
 
-        Ctrl-C ends the wait, and the rebuild goes on.
+        The rebuild continues after TimeoutError, and after Ctrl-C, which ends the wait.
         """
         self._wait(None if timeout is None else _checked_timeout(timeout))
         if self._error is not None:

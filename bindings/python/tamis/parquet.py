@@ -44,7 +44,7 @@ def _paths_of(paths):
 
 
 class _Named:
-    """Adds the path to errors about the bytes of a file that do not contain it."""
+    """Adds the path to errors about the contents of a file, if their message lacks the path."""
 
     def __init__(self, path):
         self._path = path
@@ -135,7 +135,7 @@ def info(paths: "_Paths", *, fpr: float = 0.01) -> list[FileInfo]:
     fpr: false-positive rate of the filters to compare with.
 
     Reads the footers and the filters, and no data. Raises CorruptError if a file is not a Parquet
-    file. A problem of a filter is in its `problem`.
+    file. If a filter cannot be read, its `problem` contains the reason.
 
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> pq.write_table(pa.table({"id": range(1000)}), "plain.parquet")
@@ -154,7 +154,7 @@ class PrunedRowGroup:
 
     outcome: 'no_values', 'bounds' and 'filter' rule out all keys. 'hits', 'no_filter' and 'doubt'
         are kept.
-    hits: number of keys that it may contain; None in doubt, and with hits=False.
+    hits: number of keys that the row group may contain; None in doubt, and with hits=False.
     """
 
     row_group: int
@@ -168,7 +168,7 @@ class PrunedRowGroup:
 
 @_dataclasses.dataclass(frozen=True, slots=True)
 class PrunedFile:
-    """The outcome for a file. `doubt`: why it was not queried; `row_groups` is then empty."""
+    """The outcome for a file. doubt: why the file was not queried; `row_groups` is then empty."""
 
     path: str
     kept: bool
@@ -228,8 +228,8 @@ class Pruned:
     """The result of pruning. Kept files may contain a key, and all others do not.
 
     files: all files, in order. key_types: the keys as values of the column types.
-    pairs: with pairs=True, otherwise None. They leave out row groups in doubt, which may contain
-        any key.
+    pairs: a Pairs with pairs=True, otherwise None. Leaves out row groups in doubt, because these
+        may contain any key.
     """
 
     files: list[PrunedFile]
@@ -244,7 +244,7 @@ class Pruned:
     @property
     def row_groups(self) -> dict[str, list[int] | None]:
         """The kept row groups by the path of their file, for
-        pyarrow.parquet.ParquetFile.read_row_groups. None means all of a file in doubt."""
+        pyarrow.parquet.ParquetFile.read_row_groups. None: all row groups of a file in doubt."""
         return {file.path: None if file.doubt is not None else
                 [group.row_group for group in file.row_groups if group.kept]
                 for file in self.files if file.kept}
@@ -269,7 +269,7 @@ class Pruned:
 
 
 class Pruner:
-    """Keys to look for in files. Hashes them once for each type of the column. Thread-safe.
+    """Keys to look for in files. Hashes the keys once for each type of the column. Thread-safe.
 
     column: its path, with dots: 'id', 'address.city', 'tags.list.element' (or 'tags').
     keys: a NumPy array, a column of Arrow, Polars or pandas, or any iterable: integers, floats,
@@ -279,7 +279,8 @@ class Pruner:
     hits: whether to count keys. If False, each row group is queried until the first hit.
     pairs: whether to return the pairs of keys and row groups.
     bounds, filters: whether to use smallest and largest values, and Bloom filters.
-    threads: None is the calling thread, 0 one thread per processor (or TAMIS_THREADS).
+    threads: number of threads. None: the calling thread. 0: one thread per processor, or
+        TAMIS_THREADS.
 
     >>> tamis.parquet.Pruner("id", [1, 2, None, 3])
     <tamis.parquet.Pruner: 3 keys for column 'id'>
@@ -366,11 +367,12 @@ def prune(paths: "_Paths", column: str, keys: "_Keys", *, hits: bool = True, pai
 class AddedFilter:
     """The outcome for a column of a row group.
 
-    outcome: 'added', 'replaced', 'kept' (the existing filter) or 'left_out' (it would not pay).
-    reason: why it was kept or left out.
+    outcome: 'added', 'replaced', 'kept' (the existing filter) or 'left_out' (the filter would not
+        be worth its bytes).
+    reason: why the filter was kept or left out.
     values: number of values, including nulls.
     distinct_keys, nbytes, fpr: of the filter, even if it was left out; 0 if unknown.
-    offset, nbytes_in_file: the place of the filter in the new file; 0 if it is not there.
+    offset, nbytes_in_file: the place of an added filter in the new file, otherwise 0.
     """
 
     row_group: int
@@ -431,7 +433,7 @@ class _Values:
         with self._errors():
             for batch in self._file.iter_batches(_BATCH_ROWS, [row_group], [name],
                                                  use_threads=False):
-                # pyarrow also reads columns whose names continue behind a dot.
+                # pyarrow also reads columns whose names begin with this name and a dot.
                 tops = [i for i, top in enumerate(batch.schema.names)
                         if name == top or name.startswith(top + ".")]
                 yield self._leaf(batch.column(self._only(tops, name)), name)
@@ -481,10 +483,10 @@ def add(path: "_Path", out: "_Path", columns: str | _Iterable[str], *, fpr: floa
     """Writes a copy of a Parquet file with Bloom filters for some columns. Returns an Added.
 
     out: the new file. It contains the bytes of the old file, the filters behind its data, and a
-        footer that names them. It is verified before it gets its name. The old file stays.
+        footer that names them. It is verified before it gets its name. The old file is unchanged.
     columns: one or several paths, with dots.
     fpr: the highest false-positive rate, from 1e-12 to 0.5.
-    force: add filters also where they cannot pay. replace: replace existing filters.
+    force: also adds filters that are not worth their bytes. replace: replaces existing filters.
     progress: called with the number of rows that are done, summed over all columns.
 
     pyarrow decodes the values, a part of one column of one row group at a time. Raises ImportError

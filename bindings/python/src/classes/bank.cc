@@ -86,14 +86,14 @@ namespace {
   throw nb::python_error();
 }
 
-// Returns work(bank), called while no other call changes the bank.
+// Returns work(bank), which reads the bank with the GIL. No other call changes the bank meanwhile.
 template <typename Work>
 auto Look(PyBank& b, const Work& work) {
   const Reading lock(b.gate);
   return work(static_cast<const FilterBank&>(b.bank));
 }
 
-// The same without the GIL.
+// Like Look, but calls `work` without the GIL.
 template <typename Work>
 auto Read(PyBank& b, const Work& work) {
   const Reading lock(b.gate);
@@ -101,7 +101,7 @@ auto Read(PyBank& b, const Work& work) {
   return work(static_cast<const FilterBank&>(b.bank));
 }
 
-// Returns work(bank), which changes the bank, without the GIL.
+// Returns work(bank), which changes the bank. Calls `work` without the GIL.
 template <typename Work>
 auto Change(PyBank& b, const Work& work) {
   const ChangingBank lock(b);
@@ -122,7 +122,8 @@ void Make(PyBank* self, double fpr, double false_members, Unsigned members, cons
   new (self) PyBank(FilterBank(options), options.memory);
 }
 
-// Returns an empty filter with the bank's hash and rate, of a size of the ladder.
+// Returns an empty filter with the bank's hash and rate. Its size is one of the sizes of
+// BankBlocks.
 SplitBlockBloomFilter NewFilter(const PyBank& b, uint64_t capacity) {
   FilterOptions options;
   options.capacity = capacity;
@@ -139,8 +140,8 @@ void InsertAll(SplitBlockBloomFilter& filter, const EnginePtr& engine, const Key
 
 struct NoLock {};
 
-// Builds a filter from keys. The number of keys must be known first, so keys that come in several
-// batches are kept as hashes.
+// Builds a filter from keys. The size of the filter follows from the number of keys. So if keys
+// come in several batches, their hashes are stored until the last batch.
 SplitBlockBloomFilter FilterOfKeys(const PyBank& b, KeySource& source, const EnginePtr& engine) {
   std::optional<SplitBlockBloomFilter> whole;
   std::vector<uint64_t> hashes;
@@ -188,7 +189,7 @@ void Add(PyBank& b, NameArg name, Arg<"tamis.SplitBlockBloomFilter | tamis._Keys
          std::optional<int64_t> threads) {
   const std::string text = MemberNameOf(name);
   if (IsFilter(x)) return WithFilterIn(x, [&](auto& f) { AddCopyOf(b, text, f); });
-  // Checks before reading the keys, because an iterator cannot be read again.
+  // Throws before any key is read, because an iterator can be read only once.
   b.RequireChangeable();
   if (Look(b, [&](const FilterBank& bank) { return bank.Find(text).has_value(); })) {
     throw Error(ErrorCode::kInvalidArgument, "the bank has a member \"" + text + "\" already");
@@ -242,7 +243,7 @@ Result<"tamis.FilterBank"> OpenBank(const fs::path& path, bool map, bool verify,
 }
 
 void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret) {
-  const Writing lock(b.gate);  // moves waiting members into groups, unless the bank is mapped
+  const Writing lock(b.gate);  // Save changes a bank that is not mapped: it flushes waiting members
   ++b.changes;
   const WithoutGil released;
   b.bank.Save(path, {.with_secret = with_secret});
@@ -261,7 +262,7 @@ Result<"list[str]"> Names(PyBank& b) {
   return TextsOfNames(positions->names);
 }
 
-// Replaces the index of a member by its position.
+// Replaces the member's index, which the library uses, by its position.
 BankMember WithPosition(PyBank& b, BankMember member) {
   member.index = b.Positions()->position_of[member.index];
   return member;
@@ -332,11 +333,11 @@ constexpr char kMakeBankDoc[] =
 constexpr char kAddDoc[] =
     "Adds a member: a copy of a SplitBlockBloomFilter, or a filter built from keys.\n\n"
     "name: a str, or an int from 0 to 2**64 - 1. Raises ValueError if the name is in use.\n"
-    "x: a filter with the bank's hash (see new_filter), otherwise raises IncompatibleError; or\n"
-    "    keys, as for Filter.insert. The size of a filter built from keys follows from the bank's\n"
-    "    fpr, rounded up so that members have few different sizes.\n"
+    "x: a filter, or keys as for Filter.insert. A filter must have the bank's hash (see\n"
+    "    new_filter); otherwise raises IncompatibleError. The size of a filter built from keys\n"
+    "    follows from the bank's fpr, and is rounded up to one of few sizes.\n"
     "threads: see Filter.insert.\n\n"
-    "A group of filters takes the memory of 512 filters, even if it has fewer: see groups().\n\n"
+    "A group takes the memory of 512 filters, even if it contains fewer: see groups().\n\n"
     ">>> bank = tamis.FilterBank()\n"
     ">>> bank.add('a', range(1000))\n"
     ">>> f = bank.new_filter(1000)\n"
@@ -361,7 +362,7 @@ void DefineParts(nb::module_& m) {
               "The index of the member in `names` and in the answers of lookups.")
       .def_prop_ro(
           "nbytes", [](const BankMember& c) { return 32 * c.num_blocks; },
-          "The size of its filter.")
+          "The size of the member's filter.")
       .def_ro("capacity", &BankMember::capacity, "The capacity of the filter that was added.")
       .def_ro("inserted_count", &BankMember::inserted)
       .def_prop_ro("key_types", [](const BankMember& c) { return KeyTypesText(c.key_types); })
@@ -398,14 +399,15 @@ void DefineChanges(nb::class_<PyBank>& bank) {
           },
           nb::arg("capacity"),
           "Returns an empty filter for `capacity` keys, with the hash and fpr of the bank. Its\n"
-          "size is one of few, so that filters share groups. Fill the filter, then add it.")
+          "size is rounded up to one of few sizes, so that filters share groups. Fill it, then\n"
+          "add it.")
       .def("remove", Remove, nb::arg("name").none(),
            "Removes a member. Raises KeyError if the name is unknown.")
       .def("discard", Discard, nb::arg("name").none(),
            "Removes a member. Returns whether it existed.")
       .def("merge", Merge, nb::arg("other"),
            "Adds all members of another bank with the same hash. Raises ValueError if a name is\n"
-           "in both.\n\n"
+           "in both banks.\n\n"
            ">>> a, b = tamis.FilterBank(), tamis.FilterBank()\n"
            ">>> a.add('x', [1, 2])\n"
            ">>> b.add('y', [2, 3])\n"
@@ -417,7 +419,9 @@ void DefineChanges(nb::class_<PyBank>& bank) {
           "Moves all waiting members into groups, which saves memory if there are many.")
       .def(
           "compact", [](PyBank& b) { Change(b, [](FilterBank& g) { g.Compact(); }); },
-          "Calls flush(), fills groups from others of the same size, and drops removed members.")
+          "Calls flush(), moves members from the emptiest groups to other groups of the same "
+          "size,\n"
+          "and drops removed members.")
       .def("extract", Extract, nb::arg("name").none(),
            "Returns the filter of a member, bit for bit, as a SplitBlockBloomFilter. Raises\n"
            "KeyError if the name is unknown.\n\n"

@@ -39,8 +39,8 @@ nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
            nb::arg("huge_pages") = true, MakeDoc().c_str());
 }
 
-// Returns work(filter), called while no other call changes the filter. Other threads may change it
-// without the GIL: a scalable filter can get layers.
+// Returns work(filter), which reads the filter with the GIL. No other call changes the filter
+// meanwhile. The lock is necessary because other threads change filters without the GIL.
 template <typename Py, typename Work>
 auto Look(Py& f, const Work& work) {
   const Reading lock(f.gate);
@@ -84,7 +84,8 @@ void DefineScalable(nb::module_& m) {
            "layers: 'split-block', 'bloom', 'cuckoo8', 'cuckoo12' or 'cuckoo16'. With cuckoo\n"
            "    layers, keys can be erased.\n"
            "growth: capacity of a layer as a multiple of the previous one.\n"
-           "tightening: each layer may use 1 - tightening of the remaining error.\n"
+           "tightening: each layer gets the share 1 - tightening of the rate that earlier layers\n"
+           "    left.\n"
            "max_bytes: upper bound for the size of all layers together; 0 means unlimited.")
       .def_prop_ro(
           "layers",
@@ -102,7 +103,7 @@ std::string NameOf(nb::handle self) {
   return nb::cast<std::string>(self.type().attr("__qualname__"));
 }
 
-// Kind, size, rate and fill, as far as they are known without reading the contents.
+// Returns a text with the properties that are known without reading the contents.
 template <typename Py>
 std::string Repr(nb::handle self) {
   Py* const f = FilterIn<Py>(self.ptr());
@@ -119,7 +120,7 @@ std::string Repr(nb::handle self) {
   return text + rate + (filter.read_only() ? ", read_only=True)" : ")");
 }
 
-// Returns work(filter), which reads the filter, without the GIL.
+// Like Look, but calls `work` without the GIL.
 template <typename Py, typename Work>
 auto Read(Py& f, const Work& work) {
   const Reading lock(f.gate);
@@ -139,7 +140,7 @@ AnyFilter Copied(Py& f) {
   return Read(f, [](const Filter& filter) { return Clone(filter); });
 }
 
-// Calls work with a filter and another of the same class.
+// Calls work(filter, other) for two filters of the same class.
 template <typename Work>
 void Combine(PyFilter& f, PyFilter& other, const Work& work) {
   if (&f == &other) throw nb::value_error("a filter cannot be combined with itself in place");
@@ -151,7 +152,7 @@ void Combine(PyFilter& f, PyFilter& other, const Work& work) {
   work(*f.filter, static_cast<const Filter&>(*other.filter));
 }
 
-// Returns the filter in an operand of an operator, or nullptr for other objects.
+// Returns the filter in an operand of `|` or `&`, or nullptr if the operand is not a filter.
 PyFilter* Operand(nb::handle object) {
   PyFilter* found = nullptr;
   return nb::try_cast(object, found) ? found : nullptr;
@@ -162,7 +163,7 @@ SelfResult InPlace(nb::handle self, nb::handle other, const Work& work) {
   PyFilter* const f = Operand(self);
   PyFilter* const from = Operand(other);
   if (f == nullptr || from == nullptr) return nb::borrow(Py_NotImplemented);
-  // Like for sets, f |= f and f &= f change nothing.
+  // f |= f and f &= f change nothing, as for sets.
   if (f != from) Combine(*f, *from, work);
   return nb::borrow(self);
 }
@@ -184,10 +185,10 @@ void DefineMembers(nb::class_<Py, Base>& filter) {
   filter
       .def_prop_ro(
           "kind", [](const Py& f) { return FilterKindName(f.filter->kind()); },
-          "The name of its kind in the tamis command: 'split-block' ...")
+          "The name of the filter's kind in the tamis command: 'split-block' ...")
       .def_prop_ro(
           "capacity", [](Py& f) { return Look(f, [](const Filter& g) { return g.capacity(); }); },
-          "Number of keys that it was sized for.")
+          "Number of keys that the filter was sized for.")
       .def_prop_ro(
           "inserted_count",
           [](Py& f) { return Look(f, [](const Filter& g) { return g.inserted_count(); }); },

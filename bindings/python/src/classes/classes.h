@@ -13,9 +13,9 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m);
 nb::class_<PyStaticFilter, PyQueryable> DefineStaticFilter(nb::module_& m);
 void DefineKinds(nb::module_& m);
 void DefineStaticKinds(nb::module_& m);
-// Defines the exchange of filter contents in pieces.
+// Defines the method that adds contents of another filter piece by piece.
 void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter);
-// Defines save, open and so on; to_bytes, frombuffer, pickle.
+// Defines save, open, to_bytes, from_bytes, frombuffer, and pickling.
 void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
                  nb::class_<PyStaticFilter, PyQueryable>& static_filter);
 // Throws FileNotFoundError if the path does not exist.

@@ -1,4 +1,4 @@
-// The contents of a split-block filter in pieces, for jobs on many machines.
+// Adds contents of other split-block filters piece by piece, for jobs on many machines.
 #include <nanobind/stl/string.h>
 #include <tamis/key_types_text.h>
 
@@ -12,7 +12,7 @@
 namespace tamis::python {
 namespace {
 
-// The inverse of KeyTypesText. Returns kUnknown for any other text.
+// Returns the key types whose KeyTypesText is `text`, or kUnknown if there are none.
 KeyTypes KeyTypesOf(const std::string& text) {
   for (unsigned bits = 0; bits < 1u << KeyTypes::kCount; ++bits) {
     const KeyTypes types = KeyTypes::FromBits(static_cast<uint16_t>(bits));
@@ -67,7 +67,7 @@ void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& fil
       "Adds a part of the contents of another filter with equal size and hash. The contents are\n"
       "not checked.\n\n"
       "data: bytes of memoryview(other) from `offset` on.\n"
-      "inserted_count, key_types: properties of the other filter. Give them with one part only.\n\n"
+      "inserted_count, key_types: properties of the other filter. Pass them with one part only.\n\n"
       ">>> a, b = tamis.SplitBlockBloomFilter(1000), tamis.SplitBlockBloomFilter(1000)\n"
       ">>> a.update(range(500))\n"
       ">>> contents = memoryview(a)\n"

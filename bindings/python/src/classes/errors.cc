@@ -1,4 +1,4 @@
-// The exceptions of the package. Each is also a matching exception of Python.
+// The exceptions of the package. Each class also inherits from a matching exception of Python.
 #include <nanobind/stl/string.h>
 
 #include <exception>
@@ -21,7 +21,7 @@ struct ErrorClass {
   const char* doc;
 };
 
-// Never released, because exceptions may be raised until the interpreter ends.
+// These references are never released, because exceptions may be raised until the interpreter ends.
 PyObject* g_error = nullptr;
 PyObject* g_full = nullptr;
 PyObject* g_timed_out = nullptr;
@@ -35,7 +35,7 @@ const ErrorClass kClasses[] = {
     {ErrorCode::kIncompatible, "IncompatibleError", &PyExc_ValueError,
      "Two filters that cannot be combined."},
     {ErrorCode::kReadOnly, "ReadOnlyError", &PyExc_ValueError,
-     "A change of a filter that is mapped from a file or in a buffer."},
+     "An attempt to change a filter that is mapped from a file or a buffer."},
     {ErrorCode::kUnknownBackend, "UnknownBackendError", &PyExc_ValueError,
      "A backend that is unknown, or that this machine cannot run."},
     {ErrorCode::kIo, "FileError", &PyExc_OSError, "The operating system refused a file operation."},
@@ -50,7 +50,7 @@ const ErrorClass kClasses[] = {
      "Another process is changing the file, or has replaced it."},
     {ErrorCode::kCancelled, "CancelledError", &PyExc_RuntimeError, "The work was cancelled."},
     {ErrorCode::kSecret, "SecretError", &PyExc_ValueError,
-     "The secret of a keyed hash: missing, wrong, or given where none is needed."},
+     "The secret of a keyed hash is missing or wrong, or a secret was given without need."},
     {ErrorCode::kUnavailable, "UnavailableError", &PyExc_ConnectionError,
      "A server cannot be reached, or refuses the connection."},
 };
@@ -69,7 +69,8 @@ namespace {
 
 PyObject* ClassOf(const Error& error) {
   const auto code = static_cast<size_t>(error.code());
-  // The library has one code for all failures of servers. The message distinguishes them.
+  // The library has one code for all failures of servers. Only the message tells that a server did
+  // not answer in time.
   if (error.code() == ErrorCode::kUnavailable &&
       std::string_view(error.what()).find("no answer in time") != std::string_view::npos) {
     return g_timed_out;
@@ -77,8 +78,8 @@ PyObject* ClassOf(const Error& error) {
   return code < std::size(g_classes) && g_classes[code] ? g_classes[code] : g_error;
 }
 
-// Invalid UTF-8, as in a path or a name, is escaped like in Python's own paths. Returns an invalid
-// object, with Python's error set, if memory runs out.
+// Returns the message. Escapes invalid UTF-8, which paths and names may contain, like os.fsdecode.
+// If memory runs out, returns an invalid object with Python's error set.
 nb::object TextOf(const Error& error) {
   const std::string_view text = error.what();
   return nb::steal(

@@ -95,13 +95,13 @@ AnyFilterResult FromBuffer(BufferArg buffer, bool verify, const Secret& secret) 
   return Wrap(std::move(filter), std::move(backing));
 }
 
-// For pickle, and for Python subclasses, whose attributes are included.
+// Returns the state for pickle: the bytes of the filter, and the attributes of Python subclasses.
 template <typename Py>
 nb::tuple GetState(nb::handle self) {
   Py* const found = FilterIn<Py>(self.ptr());
   if (found == nullptr) throw nb::python_error();
   Py& f = *found;
-  // Includes the secret of a keyed hash, because the filter is useless without it.
+  // The bytes include the secret of a keyed hash, because the filter is useless without the secret.
   const bool keyed = IsKeyed(f.filter->hash().kind);
   const std::optional<bool> with_secret = keyed ? std::optional(true) : std::nullopt;
   return nb::make_tuple(ToBytes(f, with_secret),
@@ -119,7 +119,7 @@ void SetState(nb::pointer_and_handle<Py> self, const nb::tuple& state) {
   new (self.p) Py(std::move(filter));
 }
 
-// Calls object.__reduce_ex__, which reads the state from protocol 2 on.
+// Calls object.__reduce_ex__ with protocol 2 or a newer one. Older protocols do not read the state.
 nb::object Reduce(nb::handle self, int protocol) {
   const nb::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   return object.attr("__reduce_ex__")(self, std::max(protocol, 2));

@@ -1,5 +1,5 @@
-// The one-key calls of filters as C functions of Python. They convert only the necessary arguments,
-// and `k in f` does not look up an attribute.
+// The one-key calls of filters as C functions of Python. They avoid the generic argument
+// conversion, and `k in f` does not look up an attribute.
 #include <tamis/file/filter_kind_name.h>
 
 #include "bindings/python/src/classes/for_class.h"
@@ -10,7 +10,8 @@
 namespace tamis::python {
 namespace {
 
-// Returns the filter when it may be changed. Returns nullptr with an error set otherwise.
+// Waits until the filter may be changed, and returns it. Returns nullptr with an error set if it
+// cannot be changed.
 ChangeableFilter* RequireChange(PyFilter& f) noexcept {
   ChangeableFilter* filter = f.filter->changeable();
   if (filter != nullptr && f.gate.idle() && f.changeable()) return filter;
@@ -38,7 +39,7 @@ bool ContainsKey(const Filter& filter, const OneKey& key) noexcept {
                                             : filter.Contains(key.bytes);
 }
 
-// PySequence_Contains for filters of class F, whose own functions are inlined.
+// The slot of `key in f` for filters of class F. The compiler inlines the functions of F.
 template <typename F, FilterKind kKind>
 int Contains(PyObject* self, PyObject* object) noexcept {
   auto* const f = FilterIn<PyBaseOf<kKind>>(self);
@@ -59,7 +60,7 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
   if (filter == nullptr) return nullptr;
   bool inserted = false;
   if (!ChangeOne(key, inserted, [&](auto k) { return filter->Insert(k); })) return nullptr;
-  // A key that is in may have no room for another copy.
+  // If the filter has no room for another copy of a key that it contains, the call succeeds.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
 }
@@ -110,8 +111,8 @@ PyObject* Remove(PyObject* self, PyObject* object) noexcept {
   Py_RETURN_NONE;
 }
 
-// Exports the contents as in a file, read-only. While a memoryview of them exists, the filter
-// refuses to change.
+// Exports the contents, as they are in a file, as a read-only buffer. While a memoryview of the
+// contents exists, the filter refuses to change.
 template <typename Py>
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
@@ -136,9 +137,9 @@ void ReleaseBuffer(PyObject* self, Py_buffer*) noexcept {
   --nb::inst_ptr<Py>(self)->exports;
 }
 
-// A filter made by frombuffer keeps the owner of its bytes, which may refer back to it. A cycle of
-// such references passes through objects that can be cleared, so this reference need not be
-// cleared.
+// A filter made by frombuffer refers to the owner of its bytes, which may refer to the filter. Such
+// a cycle also passes through objects that the garbage collector can clear. So the filter need not
+// clear its reference.
 template <typename Py>
 int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
@@ -148,7 +149,8 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// A class inherits neither slot if nanobind defines its own.
+// Each class repeats both slots, because nanobind may define them for the class, which hides
+// inherited slots.
 template <typename F, FilterKind kKind>
 PyType_Slot* SlotsFor() noexcept {
   static PyType_Slot slots[] = {
@@ -164,9 +166,9 @@ PyMethodDef kMethods[] = {
      "--\n\n"
      "Inserts one key: a str, bytes, int (-2**63 to 2**64 - 1, or anything with __index__) or\n"
      "uuid.UUID. A str is the same key as its UTF-8 bytes, and a negative int the same key as\n"
-     "its 64-bit two's complement. Raises FullError if there is no room for it, TypeError for\n"
-     "other types, OverflowError, ReadOnlyError, and BufferError while a memoryview of the\n"
-     "filter exists.\n\n"
+     "its 64-bit two's complement. Raises FullError if the filter has no room for the key,\n"
+     "TypeError for other types, OverflowError, ReadOnlyError, and BufferError while a\n"
+     "memoryview of the filter exists.\n\n"
      ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
      ">>> f.add('ada')\n"
      ">>> 'ada' in f, b'ada' in f, 'eve' in f\n"
@@ -174,7 +176,7 @@ PyMethodDef kMethods[] = {
     {"add_if_absent", AddIfAbsent, METH_O,
      "add_if_absent($self, key, /)\n"
      "--\n\n"
-     "Inserts one key unless it may be in. Returns True if the key was new and was inserted.\n\n"
+     "Inserts one key unless it may be in the filter. Returns True if it was inserted.\n\n"
      ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
      ">>> f.add_if_absent(7), f.add_if_absent(7)\n"
      "(True, False)\n"},

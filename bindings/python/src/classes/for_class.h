@@ -10,7 +10,8 @@
 
 namespace tamis::python {
 
-// Returns work.operator()<F>() for the first class F of the list with this kind, or otherwise().
+// Returns work.operator()<F>() for the class F of the list that has this kind. Returns otherwise()
+// if no class has it.
 template <typename F, typename... More, typename Work, typename Otherwise>
 auto ForClass(FilterKind kind, const Work& work, const Otherwise& otherwise) {
   if (kind == F::kKind) return work.template operator()<F>();
@@ -21,8 +22,9 @@ auto ForClass(FilterKind kind, const Work& work, const Otherwise& otherwise) {
   }
 }
 
-// Returns work.operator()<F, kKind>(). For scalable filters, which have several classes, F is
-// Filter. Throws Error(kUnsupported) for a kind without a class.
+// Returns work.operator()<F, kKind>(), where F is the C++ class of the kind. F is Filter for
+// scalable filters, which have several classes. Throws Error(kUnsupported) for a kind without a
+// class.
 template <typename Work>
 auto ForKind(FilterKind kind, const Work& work) {
   return ForClass<SplitBlockBloomFilter, CuckooFilter<8>, CuckooFilter<12>, CuckooFilter<16>,

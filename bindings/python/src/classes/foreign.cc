@@ -97,7 +97,7 @@ Result<"typing.NoReturn"> NoPickle(nb::handle, Arg<"typing.SupportsIndex">) {
 constexpr char kDoc[] =
     "A Bloom or cuckoo filter in the format of another library, bit for bit.\n\n"
     "The name of a format includes the type of its keys, such as 'guava:utf8', because the\n"
-    "bytes do not contain it. formats() returns all names; see docs/formats.md. Keys are given\n"
+    "bytes do not contain it. formats() returns all names; see docs/formats.md. Pass keys\n"
     "as to the other classes. Keys of another type, such as text for a filter of integers,\n"
     "raise InvalidArgumentError. If the format does not support a key, no key of its batch is\n"
     "inserted; keys of earlier batches stay in.\n\n"
@@ -120,7 +120,7 @@ void DefineForeign(nb::module_& m) {
       .def_static("open", OpenForeign, nb::arg("path"),
                   "Reads a file of save_imported or of `tamis import`, which contains its format.")
       .def_static("from_bytes", FromBytes, nb::arg("data"), nb::arg("format"),
-                  "Like load, from memory.")
+                  "Reads a filter from the bytes of a file of the other library.")
       .def_prop_ro(
           "format", [](PyForeign& f) { return std::string(f.filter.format().name); },
           "The name of the format, with the type of its keys.")
@@ -132,7 +132,7 @@ void DefineForeign(nb::module_& m) {
           [](PyForeign& f, const fs::path& path) {
             Read(f, [&](const ForeignFilter& g) { g.Save(path); });
           },
-          nb::arg("path"), "Writes these bytes to a file, atomically.")
+          nb::arg("path"), "Writes the bytes of to_bytes() to a file, atomically.")
       .def(
           "save_imported",
           [](PyForeign& f, const fs::path& path) {

@@ -11,10 +11,10 @@
 
 namespace tamis::python {
 
-// Calls work(), a function of Python's C interface that may wait for the GIL. When the interpreter
-// ends, Python before 3.14 ends waiting daemon threads by unwinding their stacks, and C++ then ends
-// the process. Here such a thread blocks until the process is gone, as from Python 3.14 on. C
-// functions throw nothing else.
+// Returns work(), which calls a function of Python's C interface that may wait for the GIL. When
+// the interpreter ends, Python before 3.14 unwinds the stacks of waiting daemon threads, and C++
+// would terminate the process. OrStay catches this, and blocks the thread until the process ends,
+// as Python 3.14 does. C functions throw nothing else.
 template <typename Work>
 auto OrStay(const Work& work) {
   try {
@@ -47,7 +47,7 @@ inline nanobind::object AttributeIf(nanobind::handle object, const char* name) {
 // Releases the GIL during its lifetime.
 class WithoutGil {
  public:
-  // Takes the GIL back for a call of Python code.
+  // Acquires the GIL during its lifetime, to call Python code.
   class Pause {
    public:
     explicit Pause(WithoutGil& released) : released_(released) { released_.Restore(); }
@@ -77,19 +77,20 @@ inline void CheckSignals() {
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
-// Number of forks between the first process and this one. The GIL protects it.
+// Number of forks between the first process and this process. The GIL protects the number.
 inline int g_forks = 0;
 
 // Allows many readers or one writer. The GIL protects all members, so they need no atomic
-// operations. The gate is never held while Python code may run, so no thread can wait for itself. A
-// child of fork has no other threads of its parent, so it waits for none of them.
+// operations. A thread that holds the gate runs no Python code, so it cannot wait for itself. In a
+// child of fork, the gate forgets the other threads of the parent, which do not exist there.
 class Gate {
  public:
   bool idle() const noexcept { return readers_ == 0 && !writer_; }
   bool writer() const noexcept { return writer_; }
 
-  // Both throw the exception of a signal handler. In a child of fork they throw std::runtime_error
-  // if a thread of the parent was changing the filter at the time of the fork.
+  // Wait until the gate is free for reading, or for a change. Both functions throw the exception of
+  // a signal handler. In a child of fork, they throw std::runtime_error if a thread of the parent
+  // was changing the filter at the time of the fork.
   void WaitToRead() {
     Wait([this] { return !writer_; });
   }
@@ -102,7 +103,8 @@ class Gate {
   friend class Writing;
   using Clock = std::chrono::steady_clock;
 
-  // Waits in a queue. Other threads may overtake, but only for a short time.
+  // Waits in a queue until free() returns true. Other threads may overtake the first in the queue
+  // until it has waited for kPatience.
   template <typename Free>
   void Wait(const Free& free) {
     constexpr auto kPatience = std::chrono::milliseconds(2);
@@ -149,19 +151,19 @@ class Gate {
   std::list<Clock::time_point> queue_;  // the start of each wait
 };
 
-// Waits until one gate is free for a change and the other for reading, so that both can be taken at
-// once. This avoids a deadlock of two threads that use the same gates in opposite roles.
+// Waits until `changed` is free for a change and `read` for reading, without holding either
+// meanwhile. So two threads that use the same gates in opposite roles cannot deadlock.
 inline void WaitForBoth(Gate& changed, Gate& read) {
   do {
     changed.WaitToWrite();
-    read.WaitToRead();  // other threads may take the first gate during this
+    read.WaitToRead();  // other threads may enter `changed` during this wait
   } while (!changed.idle());
 }
 
-// For a gate that was just waited for and must not be waited for again.
+// Selects the constructors for a gate that is known to be free, which do not wait.
 struct AtOnce {};
 
-// Create and destroy both with the GIL.
+// Reading and Writing hold the gate during their lifetime. Create and destroy them with the GIL.
 class Reading {
  public:
   explicit Reading(Gate& gate) : gate_(gate) {

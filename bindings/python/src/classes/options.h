@@ -19,11 +19,11 @@ struct Unsigned {
   uint64_t value = 0;
 };
 
-// Returns the number in an object. Throws OverflowError and TypeError. May run Python code.
+// Returns the value of an object as for Unsigned, with the same exceptions. May run Python code.
 uint64_t UnsignedOf(nb::handle object);
 
-// An argument that is a time in seconds. Raises TypeError for objects that are not numbers, and for
-// NumPy times, which would convert to numbers in their own unit.
+// An argument that is a time in seconds. Raises TypeError for objects that are not numbers. Also
+// raises TypeError for NumPy times, because these would convert to numbers of another unit.
 struct Seconds {
   double value = 0;
 };
@@ -32,9 +32,9 @@ struct Seconds {
 // and throws what it raises.
 bool IsTimeOfNumPy(nb::handle object);
 
-// Sets `seconds` to the number in an object. Returns false for NumPy times and for objects that are
-// not numbers. May run Python code: interrupts such as KeyboardInterrupt are thrown, and an
-// Exception counts as "not a number".
+// Sets `seconds` to the value of an object. Returns false for NumPy times and for objects that are
+// not numbers. May run Python code. If that raises an Exception, returns false; throws interrupts
+// such as KeyboardInterrupt.
 bool ReadSeconds(nb::handle object, Seconds& seconds);
 
 // Throws ValueError unless `secret` has 16 bytes.
@@ -43,9 +43,10 @@ std::optional<HashSecret> SecretIf(const std::optional<nb::bytes>& secret);
 
 // Throws ValueError for an unknown hash, and for a secret or seed that the hash does not have.
 HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::bytes>& secret);
-// Returns nullptr for no name: the best backend. Throws Error(kUnknownBackend).
+// Returns nullptr, which stands for the best backend, if there is no name. Throws
+// Error(kUnknownBackend).
 const Backend* BackendOf(const std::optional<std::string>& name);
-// Throws the exceptions of the two functions above.
+// Throws the exceptions of SpecOf and BackendOf.
 FilterOptions OptionsOf(Unsigned capacity, double fpr, Unsigned nbytes, const std::string& hash,
                         Unsigned seed, const std::optional<nb::bytes>& secret,
                         const std::optional<std::string>& backend, bool huge_pages);
@@ -76,7 +77,8 @@ template <>
 struct type_caster<tamis::python::Unsigned> {
   NB_TYPE_CASTER(tamis::python::Unsigned, const_name("int"))
 
-  // Throws, because returning false would hide the error behind a list of signatures.
+  // Throws instead of returning false. Otherwise nanobind would hide the error behind a list of
+  // signatures.
   bool from_python(handle source, uint8_t, cleanup_list*) {
     value.value = tamis::python::UnsignedOf(source);
     return true;
@@ -98,7 +100,8 @@ struct type_caster<tamis::python::Seconds> {
   }
 };
 
-// nanobind's own caster calls the caster above in a function that must not throw.
+// Necessary because nanobind's own caster for std::optional calls the caster above in a noexcept
+// function.
 template <>
 struct type_caster<std::optional<tamis::python::Seconds>> {
   NB_TYPE_CASTER(std::optional<tamis::python::Seconds>, const_name("float | None"))

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace parquet;  // the namespace of the library
 
-// Names of files, and values, are bytes that may be invalid UTF-8.
+// Returns a str. Escapes invalid UTF-8, which file names and values may contain.
 nb::object TextOf(const std::string& text) {
   nb::object made = nb::steal(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
@@ -36,7 +36,8 @@ nb::object TextOf(const std::string& text) {
 }
 nb::object TextOrNone(const std::string& text) { return text.empty() ? nb::none() : TextOf(text); }
 
-// Takes the GIL for signals, rarely, and only on the thread of the call.
+// Handles signals while a source is read. Takes the GIL at most every 20 ms. Used only on the
+// thread that called from Python.
 class CheckedSource final : public Source {
  public:
   CheckedSource(const Source& source, Attention& attention)
@@ -59,7 +60,7 @@ nb::tuple GroupOf(const FilterReport& report) {
                         report.keys, report.rate, report.right_bytes);
 }
 
-// Returns the values of FileInfo in tamis/parquet.py.
+// Returns the values from which tamis/parquet.py makes a FileInfo.
 nb::tuple Report(const nb::bytes& path, double fpr) {
   const FileReport report = RaiseAgain([&] {
     WithoutGil released;

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace parquet;  // the namespace of the library
 
-// An Arrow array with the physical values of a column.
+// An Arrow array whose elements are physical values of a Parquet column.
 class PhysicalArray {
  public:
   explicit PhysicalArray(nb::handle object)
@@ -52,8 +52,9 @@ class PhysicalArray {
   Keys keys_;
 };
 
-// The values of a file, from a Python object. Its read(row_group, column) yields arrays, each with
-// the number of values in the footer that it stands for.
+// Reads the values of a file by calling read(row_group, column) of a Python object. That yields
+// pairs: an array, and how many of the column chunk's values, as counted by the footer, it stands
+// for.
 class PythonValues final : public ColumnValues {
  public:
   PythonValues(nb::object reader, WithoutGil& released)
@@ -91,7 +92,7 @@ const char* OutcomeName(AddedFilter::Outcome outcome) {
   return kNames[static_cast<int>(outcome)];
 }
 
-// `open` converts the bytes of a footer to the reader for PythonValues.
+// Adds filters to a file. open(footer) returns the Python object for PythonValues.
 nb::tuple Add(const nb::bytes& from, const nb::bytes& to, const std::vector<std::string>& columns,
               double fpr, bool force, bool replace, nb::handle open, nb::handle progress) {
   const fs::path path = PathOf(from);

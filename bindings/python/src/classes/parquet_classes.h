@@ -1,4 +1,4 @@
-// Functions and a class for tamis/parquet.py, which return plain tuples.
+// Functions and a class for tamis/parquet.py. They return plain tuples.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_CLASSES_PARQUET_CLASSES_H_
 
@@ -24,14 +24,14 @@ inline std::filesystem::path PathOf(const nb::bytes& path) {
   return std::string(path.c_str(), path.size());
 }
 
-// Handles signals and reports progress to a function of the caller. Runs on the thread of the call,
-// which has released the GIL. Takes the GIL at most every 20 ms.
+// Handles signals, and reports progress to the `progress` function of the caller. Used on the
+// thread of the call, which has released the GIL. Acquires the GIL at most every 20 ms.
 class Attention {
  public:
   explicit Attention(WithoutGil& released, nb::handle progress = nb::none())
       : released_(released), progress_(progress.is_none() ? nb::handle() : progress) {}
 
-  // Throws Raised for an exception of a signal handler or of the function.
+  // Throws Raised for an exception of a signal handler or of `progress`.
   void Pay(std::optional<uint64_t> done = std::nullopt) {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(20)) return;

@@ -17,7 +17,8 @@
 namespace tamis::python {
 namespace {
 
-// Does not use std::pair, whose conversion must not throw, unlike the conversion of its integers.
+// Converts a pair of integers. nanobind converts std::pair in a noexcept function, so it cannot be
+// used here: the conversion to Unsigned throws.
 KeyRange RangeOf(nb::handle key_range) {
   const nb::object pair = nb::steal(PySequence_Tuple(key_range.ptr()));
   if (!pair.is_valid()) throw nb::python_error();
@@ -89,8 +90,8 @@ void DefinePlan(nb::module_& m) {
         nb::arg("key_bytes") = Unsigned{8},
         "Compares the structures for a number of distinct keys at a false-positive rate.\n\n"
         "erase, grow, merge, intersect, parallel_build, parquet, exact: required abilities.\n"
-        "static: whether no key is added after the filter is built. Filters that never change\n"
-        "    are then candidates, and the size alone decides.\n"
+        "static: True if no keys are added after the filter is built. Filters that never change\n"
+        "    are then candidates, and filters are ordered by size.\n"
         "key_range: (low, high), if the keys are integers in this range.\n"
         "max_bytes: largest size allowed; 0 means the memory of the machine.\n"
         "batch_keys, threads: keys and threads of a lookup, to predict its time.\n"

@@ -17,12 +17,12 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The indexes of the library have gaps, and positions in Python have none: the position of a member
-// is its index in `names`.
+// Maps members between indexes and positions. Indexes, which the library uses, may have gaps.
+// Positions, which Python uses, have no gaps: the position of a member is its index in `names`.
 struct MemberPositions {
   std::vector<std::string> names;     // by position
   std::vector<uint64_t> index_of;     // by position
-  std::vector<uint64_t> position_of;  // by index; unspecified without a member
+  std::vector<uint64_t> position_of;  // by index; unspecified for indexes in gaps
 };
 
 struct PyBank {
@@ -35,16 +35,16 @@ struct PyBank {
   std::shared_ptr<const MemberPositions> Positions();
 
   FilterBank bank;
-  const MemoryOptions memory;  // of filters created for it
+  const MemoryOptions memory;  // for filters that are created for the bank
   Gate gate;
   uint64_t changes = 0;  // protected by the GIL and the gate
 
  private:
   std::shared_ptr<const MemberPositions> positions_;
-  uint64_t positions_at_ = 0;  // the value of `changes` for positions_
+  uint64_t positions_at_ = 0;  // the value of `changes` when positions_ was made
 };
 
-// Holds a bank for a change. Counts the change even if it fails.
+// Locks a bank for a change. Counts the change even if it fails.
 class ChangingBank {
  public:
   explicit ChangingBank(PyBank& bank) : lock_(bank.gate) { Begin(bank); }
@@ -62,8 +62,9 @@ class ChangingBank {
 // Returns the name of a member: a str, or an int, which stands for its decimal digits. Throws
 // TypeError, OverflowError and UnicodeEncodeError.
 std::string MemberNameOf(nb::handle name);
-// Names that are invalid UTF-8, such as names of files, get surrogates like in os.fsdecode. Call
-// without a gate, because creating Python containers may run finalizers.
+// Return str objects. Invalid UTF-8, which names of files may contain, becomes surrogates like in
+// os.fsdecode. Do not call while holding a gate, because creating Python containers may run
+// finalizers.
 nb::object TextOfName(const std::string& name);
 nb::list TextsOfNames(const std::vector<std::string>& names);
 

@@ -24,7 +24,8 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The bytes of a filter that does not own them: a buffer, or a copy if the buffer is not aligned.
+// The bytes of a filter made by frombuffer: the buffer itself, or a copy if the buffer is not
+// aligned.
 class Backing {
  public:
   explicit Backing(nb::handle object);
@@ -57,8 +58,8 @@ class FilterHolder : public Base {
   // Returns nullptr if keys cannot be erased.
   ErasableFilter* erasable() const noexcept { return filter.template As<ErasableFilter>(); }
 
-  const FilterKind kind;          // of the filter; the class may differ after f.__class__ = ...
-  std::unique_ptr<Backing> held;  // for filters of frombuffer; outlives `filter`
+  const FilterKind kind;          // after f.__class__ = ..., the class may be that of another kind
+  std::unique_ptr<Backing> held;  // for filters made by frombuffer; outlives `filter`
   AnyFilter filter;
   Py_ssize_t exports = 0;  // memoryviews of the contents
 };
@@ -67,7 +68,7 @@ class PyFilter : public FilterHolder<PyChangeable> {
  public:
   using FilterHolder::FilterHolder;
 
-  // Throws BufferError while its buffer is exported, and ReadOnlyError.
+  // Throws BufferError while a memoryview of the contents exists, and ReadOnlyError.
   ChangeableFilter& RequireChangeable() override;
   ChangeableFilter* engine_filter() override { return filter->changeable(); }
   std::string name() const override { return std::string(FilterKindName(kind)) + " filter"; }
@@ -92,14 +93,15 @@ constexpr bool IsStatic(FilterKind kind) {
 template <FilterKind kKind>
 using PyBaseOf = std::conditional_t<IsStatic(kKind), PyStaticFilter, PyFilter>;
 
-// A separate type per class, so that each has its own constructor and operators.
+// A separate type for each kind, so that each Python class gets its own constructor and operators.
 template <FilterKind kKind>
 struct FilterOf : PyBaseOf<kKind> {
   using PyBaseOf<kKind>::PyBaseOf;
 };
 
-// Returns the filter in an object of the class of `Py`, Filter or StaticFilter. Returns nullptr
-// with TypeError set if its __init__ was never called, for example by a subclass that forgets it.
+// Returns the filter in an object of class Filter or StaticFilter, depending on `Py`. Returns
+// nullptr with TypeError set if the object's __init__ was never called, for example because a
+// subclass forgot to call it.
 template <typename Py = PyFilter>
 Py* FilterIn(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) {
@@ -113,8 +115,8 @@ inline bool IsFilter(nb::handle object) {
   return nb::isinstance<PyFilter>(object) || nb::isinstance<PyStaticFilter>(object);
 }
 
-// Calls work(filter) with the PyFilter& or PyStaticFilter& in an object for which IsFilter returns
-// true. Throws TypeError if its __init__ was never called.
+// Returns work(filter), where `filter` is the PyFilter& or PyStaticFilter& in the object. Requires
+// IsFilter(object). Throws TypeError if the object's __init__ was never called.
 template <typename Work>
 auto WithFilterIn(nb::handle object, const Work& work) {
   const auto with = [&]<typename Py>() {
@@ -126,7 +128,7 @@ auto WithFilterIn(nb::handle object, const Work& work) {
                                           : with.template operator()<PyStaticFilter>();
 }
 
-// Returns an object of the class for the kind of the filter.
+// Returns a Python object of the class for the filter's kind.
 nb::object Wrap(AnyFilter filter, std::unique_ptr<Backing> bytes = nullptr);
 
 nb::handle ClassOf(FilterKind kind);

@@ -15,7 +15,8 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// A reference that can be copied and released without the GIL. Its last copy takes the GIL.
+// A reference to a Python object that can be copied and released without the GIL. Releasing the
+// last copy acquires the GIL.
 class FreeObject {
  public:
   explicit FreeObject(nb::object object) : object_(object.release().ptr(), GiveBack) {}
@@ -34,7 +35,7 @@ class FreeObject {
   std::shared_ptr<PyObject> object_;
 };
 
-// An exception of Python code on its way through the library, which may keep it and throw it in
+// Carries an exception of Python code through the library. The library may copy it and throw it in
 // several threads.
 class Raised : public std::exception {
  public:
@@ -43,7 +44,8 @@ class Raised : public std::exception {
       : exception_(nb::borrow(error.value())), text_(TextOf(error)) {}
 
   const char* what() const noexcept override { return text_.c_str(); }
-  // Returns whether it is not an Exception, such as KeyboardInterrupt. Requires the GIL.
+  // Returns whether the exception is not an instance of Exception: KeyboardInterrupt, for example.
+  // Requires the GIL.
   bool is_interrupt() const {
     return PyObject_IsInstance(exception_.get().ptr(), PyExc_Exception) == 0;
   }
@@ -61,7 +63,7 @@ class Raised : public std::exception {
   std::string text_;
 };
 
-// Returns work(), which runs Python code with the GIL. Throws Raised for its exceptions.
+// Returns work(), which runs Python code with the GIL. Converts Python exceptions to Raised.
 template <typename Work>
 auto CatchRaised(const Work& work) {
   try {
@@ -71,7 +73,7 @@ auto CatchRaised(const Work& work) {
   }
 }
 
-// Returns work(). Raises the exception of a Raised again, with the GIL.
+// Returns work(). If it throws Raised, raises the Python exception again. Requires the GIL.
 template <typename Work>
 auto RaiseAgain(const Work& work) {
   try {

@@ -18,13 +18,13 @@
 namespace tamis::python {
 namespace {
 
-// Builds a filter of the keys in an object. Reads them with the GIL, and does the rest without it
-// if there are many keys.
+// Builds a filter from the keys in an object. Reads the keys with the GIL. If there are many keys,
+// builds the filter without the GIL.
 AnyFilter BuildOf(FilterKind kind, nb::handle keys, const FilterOptions& options,
                   const Engine* engine, nb::handle progress) {
   const auto source = MakeKeySource(keys);
   std::optional<WithoutGil> released;
-  // A static kind reads the source once.
+  // BuildFilter calls `read` once for a static kind, so an iterator is enough.
   const auto read = [&](const std::function<void(Keys)>& visit) {
     const auto unlocked = [] { return 0; };
     const uint64_t n = ForBatches(*source, progress, NoPreparation, unlocked,
@@ -40,9 +40,9 @@ constexpr char kBuildDoc[] =
     "fpr: if not 0, a false-positive rate that the class must not exceed. It does not change\n"
     "    the filter.\n";
 constexpr char kEffortDoc[] =
-    "\nthreads: None is the calling thread, 0 one thread per processor, otherwise the number.\n"
+    "\nthreads: number of threads. None: the calling thread. 0: one thread per processor.\n"
     "progress: is called with the number of keys read, at least every 2**24 keys.\n\n"
-    "Building runs without the GIL, and needs 8 bytes of memory per key in addition to the\n"
+    "Building runs without the GIL, and takes 8 bytes of memory per key in addition to the\n"
     "filter. Ctrl-C ends it while keys are read. The bytes of the filter depend only on the set\n"
     "of keys and the hash.\n\n"
     "Raises InvalidArgumentError for an fpr out of range, and for keys that were chosen so that\n"
@@ -59,7 +59,8 @@ void Define(nb::module_& m, const char* name, const std::string& doc) {
     const FilterOptions options = OptionsOf({}, fpr, {}, hash, seed, secret, backend, huge_pages);
     const EnginePtr engine = EngineFor(threads);
     AnyFilter filter = BuildOf(kKind, keys, options, engine.get(), progress);
-    // Another thread, or the code that yields the keys, may have initialized the object meanwhile.
+    // While the keys were read, another thread or the code that yields the keys may have called
+    // __init__.
     if (nb::inst_ready(self.h)) throw nb::type_error("the filter is made already");
     new (self.p) F(std::move(filter));
   };

@@ -11,7 +11,8 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The name of a type, with its module. bindings/python/stubs.pattern defines the private names.
+// The name of a type, with its module. bindings/python/stubs.pattern defines the names that begin
+// with an underscore.
 template <size_t kSize>
 struct TypeName {
   constexpr TypeName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }
@@ -21,7 +22,7 @@ struct TypeName {
 template <TypeName kName>
 struct Named {};
 
-// A handle or an object whose type is shown only: nanobind does not check it.
+// A handle or an object with a type for the stubs and help(). nanobind does not check the type.
 template <TypeName kName>
 using Arg = nb::typed<nb::handle, Named<kName>>;
 template <TypeName kName>

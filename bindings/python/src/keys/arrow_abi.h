@@ -45,7 +45,7 @@ template <typename T>
 class Released {
  public:
   Released() = default;
-  // Takes ownership of *from, which then counts as released.
+  // Moves *from into this object, and marks *from as released.
   explicit Released(T* from) : value_(*from) { from->release = nullptr; }
   Released(Released&& other) noexcept : value_(other.value_) { other.value_.release = nullptr; }
   Released& operator=(Released&& other) noexcept {

@@ -1,4 +1,4 @@
-// Takes Arrow structs from Python capsules.
+// Moves Arrow structs out of Python capsules.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_CAPSULE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_CAPSULE_H_
 
@@ -9,7 +9,7 @@
 
 namespace tamis::python {
 
-// Takes ownership of the struct in a capsule.
+// Moves the struct out of a capsule.
 template <typename T>
 Released<T> TakeFrom(nanobind::handle capsule, const char* name) {
   auto* const found = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
@@ -25,13 +25,13 @@ struct TakenArray {
   Released<ArrowArray> array;
 };
 
-// Calls `method`, the __arrow_c_array__ of an object.
+// Calls `method`, the __arrow_c_array__ of an object, and returns its result.
 inline TakenArray TakeArray(nanobind::handle method) {
   const nanobind::object pair = Call(method);
   if (!PyTuple_Check(pair.ptr()) || nanobind::len(pair) != 2) {
     throw nanobind::type_error("__arrow_c_array__ returns two capsules");
   }
-  // Takes both before any step that may throw.
+  // Both structs are moved before any other step that may throw, so that they are released.
   auto schema = TakeFrom<ArrowSchema>(pair[0], "arrow_schema");
   auto array = TakeFrom<ArrowArray>(pair[1], "arrow_array");
   return {std::move(schema), std::move(array)};

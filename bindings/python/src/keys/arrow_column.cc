@@ -23,7 +23,8 @@ using Layout = ArrowType::Layout;
   throw nb::value_error(("the Arrow array is damaged: " + problem).c_str());
 }
 
-// A view of 16 bytes: its length, and the bytes or their place.
+// An element of Arrow's view layout: the length of a string, then the string itself or its buffer
+// and offset.
 struct View {
   static constexpr int32_t kInline = 12;
   static constexpr size_t kBytes = 16;
@@ -41,7 +42,7 @@ View ViewAt(const char* values, uint64_t i) {
   return view;
 }
 
-// Returns the number behind a prefix, as in "w:16".
+// Parses the number that `digits`, a part of `format`, consists of, such as 16 in "w:16".
 uint32_t NumberAfter(const char* format, const char* digits) {
   uint64_t number = 0;
   const char* at = digits;
@@ -143,7 +144,7 @@ ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
 ArrowColumn::ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset,
                          int64_t length)
     : type_(type), size_(static_cast<size_t>(length)), offset_(static_cast<uint64_t>(offset)) {
-  // A limit in elements, so that byte offsets do not overflow.
+  // The largest number of elements at which byte offsets do not overflow.
   const int64_t most = (int64_t{1} << 60) / std::max<int64_t>(type.width, View::kBytes);
   if (length < 0 || offset < 0 || length > most || offset > most) {
     Refuse(tamis::detail::StrCat("its length is ", length, ", its offset ", offset));
@@ -174,8 +175,8 @@ void ArrowColumn::CheckOffsets() const {
       Refuse("its offsets are not aligned");
     }
     const std::span range(offsets + offset_, size_ + 1);
-    // A negative offset or difference has its highest bit set, and so has the bitwise or of all.
-    // This check takes a fraction of a nanosecond per element.
+    // If an offset or a difference is negative, its highest bit is set, and then also in the
+    // bitwise or of all of them. This check takes a fraction of a nanosecond per element.
     using Bits = std::make_unsigned_t<Offset>;
     Bits all = static_cast<Bits>(range[size_]);
     for (size_t i = 0; i < size_; ++i) {

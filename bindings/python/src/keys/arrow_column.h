@@ -1,4 +1,4 @@
-// One Arrow array, with its layout checked, as keys.
+// Reads one Arrow array as keys, after checking its layout.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_ARROW_COLUMN_H_
 
@@ -37,17 +37,16 @@ ArrowDecimal ArrowDecimalOf(const char* format);
 // keys. `numbers` decides whether floating-point and decimal numbers are keys.
 ArrowType ArrowTypeOf(const char* format, Numbers numbers = Numbers::kIntegers);
 
-// Returns the unit of a time type from its format; nothing for other types, whether or not they can
-// be keys.
+// Returns the unit of a time type from its format. Returns std::nullopt for all other types.
 std::optional<TimeUnit> ArrowTimeUnitOf(std::string_view format);
 
-// Reads one array in place. Trusts only the lengths of buffers, which the interface does not
-// contain.
+// Reads one array in place. Checks offsets and views. It cannot check the lengths of buffers,
+// because the C data interface does not contain them.
 class ArrowColumn {
  public:
-  // Uses `length` elements from `offset` on, counted in the buffers of `array`. Throws
-  // nanobind::value_error for an array that contradicts its type. O(length) if it has offsets or
-  // views.
+  // Reads `length` elements from `offset` on. `offset` is an index into the buffers of `array`.
+  // Throws nanobind::value_error for an array that contradicts its type. O(length) if it has
+  // offsets or views.
   ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t offset, int64_t length);
 
   size_t size() const noexcept { return size_; }
@@ -58,13 +57,13 @@ class ArrowColumn {
     const uint64_t bit = offset_ + i;
     return validity_ == nullptr || ((validity_[bit / 8] >> (bit % 8)) & 1) != 0;
   }
-  // Return a valid element: an integer, and any other type.
+  // Return element `i`, which must be valid: an integer, or the bytes of any other type.
   uint64_t IntegerAt(size_t i) const noexcept;
   std::string_view BytesAt(size_t i) const noexcept;
 
   // Returns the keys in place, if the library supports their layout.
   std::optional<Keys> InPlace() const;
-  // Returns elements of a fixed width in place. Each is a key by its bytes.
+  // Returns elements of a fixed width in place, as keys that are hashed by their bytes.
   Keys FixedInPlace(KeyType form) const;
 
  private:

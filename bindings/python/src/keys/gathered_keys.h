@@ -27,8 +27,8 @@ class GatheredKeys {
   // Returns whether the batch has enough keys, or enough bytes of strings.
   bool full() const { return size_ >= kConvertedKeys || bytes_.size() >= kMostBytes; }
   size_t size() const { return size_; }
-  // Returns false for an integer among strings, and vice versa. Such a key belongs to the next
-  // batch.
+  // Returns whether a key of this type can join the batch. An integer cannot join strings, and a
+  // string cannot join integers: such a key begins the next batch.
   bool Takes(OneKey::Type type) const {
     return type == OneKey::Type::kNull || type_ == OneKey::Type::kNull || type == type_;
   }

@@ -1,4 +1,4 @@
-// A Python buffer that stays acquired.
+// A Python buffer that stays acquired until its destructor runs.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_HELD_BUFFER_H_
 

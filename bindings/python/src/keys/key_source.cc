@@ -25,7 +25,8 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   if (IsFilter(object)) {
     throw nb::type_error("a filter does not know its keys: f |= g adds those of another");
   }
-  // Converts arrays of NumPy, pandas and others to one of the layouts below.
+  // Converts arrays of NumPy, pandas and other packages to objects that one of the sources below
+  // can read.
   const nb::object plain = Call(InKinds("plain"), object);
   std::unique_ptr<KeySource> source = SourceOfTimes(plain, numbers);
   if (source == nullptr) source = SourceOfArrow(plain, numbers);

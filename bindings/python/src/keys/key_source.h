@@ -19,14 +19,14 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// Keys of a call between checks for signals: about one second of work.
+// Largest number of keys between two checks for signals: about one second of work.
 inline constexpr size_t kSliceKeys = size_t{1} << 24;
-// Keys converted at a time, if their layout is not one of the library's.
+// Number of keys that are converted at a time, if the library does not support their layout.
 inline constexpr size_t kConvertedKeys = size_t{1} << 17;
 
-// Whether floating-point and decimal numbers are refused or delivered. Floating-point numbers are
-// delivered as integers with their bits, decimal numbers as strings with the bytes of a
-// little-endian integer.
+// Selects whether a source refuses floating-point and decimal numbers (kIntegers) or delivers them
+// (kBitsToo). A floating-point number is delivered as an integer with the same bits, and a decimal
+// number as a string with the bytes of a little-endian integer.
 enum class Numbers : uint8_t { kIntegers, kBitsToo };
 
 class KeySource {
@@ -41,16 +41,17 @@ class KeySource {
   // Returns the number of keys, if it is known in advance.
   virtual std::optional<uint64_t> size() const { return std::nullopt; }
 
-  // Returns the type of the keys in Arrow's C data interface if they come from Arrow; otherwise "".
+  // Returns the Arrow format of the keys, as in the C data interface. Returns "" for keys that are
+  // not Arrow data.
   virtual std::string format() const { return {}; }
 };
 
-// Delays an error among keys that are read one by one until the keys before it are done. These are
-// then in the filter, like with update() of a set.
+// Delays an error among keys that are read one by one until the keys before the error are
+// processed. So these keys are inserted, as update() of a set does.
 class LateError {
  public:
-  // Calls read(), which reads the next batch into its own memory. If read() throws after it has
-  // read some keys, as size() shows, these are the batch.
+  // Calls read(), which reads the next batch. If read() throws and size() is not 0, the keys read
+  // so far are the batch, and the next call throws the error.
   template <typename Read, typename Size>
   void Catch(const Read& read, const Size& size) {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -115,25 +116,27 @@ class Validity {
   size_t size_ = 0;
 };
 
-// Returns a function of tamis/_kinds.py. Imports it only once, because imports fail at the end of a
-// process.
+// Returns the function or class `name` of tamis/_kinds.py. Imports the module only once, because
+// imports fail when the interpreter ends.
 nb::handle InKinds(const char* name);
 
 // Returns the keys of an object: an array, Arrow data or an iterable. Throws TypeError for other
 // objects. Use Numbers::kBitsToo only for Arrow columns.
 std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Numbers::kIntegers);
 
-// Return the source for one protocol, or nullptr if the object does not support it.
+// Return a source that reads the object by one protocol, or nullptr if the object does not support
+// the protocol.
 std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object);
 std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
 
-// Reads integers that count a unit as times.
+// Returns a source of times. `counts` yields integers that count `unit`.
 std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);
 
-// Throws TypeError if `keys` are times and the filter has only other keys, or vice versa. Such a
-// filter would answer "no" even for the same times as integers.
+// Throws TypeError if `keys` are times and the filter has only other keys, or if the filter has
+// only times and `keys` are others. Times and integers are hashed differently, so the filter would
+// answer "no" even for times that were inserted as integers.
 void RequireSameSort(const Keys& keys, KeyTypes in_filter);
 
 }  // namespace tamis::python

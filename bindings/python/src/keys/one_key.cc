@@ -8,10 +8,10 @@
 namespace tamis::python {
 namespace {
 
-// The functions below return 1, 0, or -1 with a Python error set. They may run Python code, which a
-// KeyboardInterrupt may end.
+// The functions below return 1, 0, or -1 with a Python error set. They may run Python code. A
+// KeyboardInterrupt in it results in -1.
 
-// Clears an Exception and returns 0. Returns -1 for other errors.
+// If the current error is an Exception, clears it and returns 0. Otherwise returns -1.
 int NoUnlessInterrupted() noexcept {
   if (PyErr_ExceptionMatches(PyExc_Exception) == 0) return -1;
   PyErr_Clear();
@@ -41,7 +41,7 @@ int IsMissingOfPandas(PyObject* object) noexcept {
       if (NoUnlessInterrupted() < 0) return -1;
       continue;
     }
-    Py_DECREF(missing);  // its module keeps a reference
+    Py_DECREF(missing);  // pandas itself keeps a reference
     if (missing == object) return 1;
   }
   return 0;

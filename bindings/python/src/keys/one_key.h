@@ -29,8 +29,7 @@ class OneKey {
     if (PyUnicode_Check(object)) return ParseStr(object);
     return ParseOther(object);
   }
-  // The same, but None is null, as it is in columns. NaN and the missing values of pandas are null,
-  // too.
+  // Like Parse, but None, NaN and the missing values of pandas become null, as in columns.
   bool ParseOrNull(PyObject* object) noexcept;
 
   Type type = Type::kInteger;
@@ -70,15 +69,15 @@ class OneKey {
   }
   bool ParseLargeInt(PyObject* object, int overflow) noexcept;
   bool ParseOther(PyObject* object) noexcept;
-  // Reads the bytes of an object that is kept until the next key.
+  // Reads the bytes of `object`. Keeps a reference to `object` until the next key.
   bool ParseBytes(PyObject* object) noexcept;
 
   PyObject* owner_ = nullptr;
 };
 
-// `add`, `discard`, `in` and other calls for one key. They are raw slots, because a generic call
-// costs more than the work. The first two functions have the slots of the base classes, and the
-// third has the slots that a class adds.
+// Return the slots with `add`, `discard`, `in` and other calls for one key. They are raw slots,
+// because a generic call takes longer than the work itself. The first two functions return the
+// slots of the base classes, and the third returns the slots that each class adds.
 PyType_Slot* FilterSlots() noexcept;
 PyType_Slot* StaticFilterSlots() noexcept;
 PyType_Slot* SlotsOf(FilterKind kind);

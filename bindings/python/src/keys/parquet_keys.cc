@@ -20,7 +20,7 @@ namespace {
 using parquet::KeyList;
 using parquet::TimeUnit;
 
-// Converts a 16-bit number of IEEE 754.
+// Converts a 16-bit floating-point number of IEEE 754.
 double HalfOf(uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1F);
   const auto fraction = static_cast<double>(bits & 0x3FF);
@@ -96,7 +96,7 @@ void ForStrings(const Keys& keys, const Act& act) {
   }
 }
 
-// The same for integers, which are widened to 64 bits.
+// Calls act(i, integer) for the valid elements, widened to 64 bits.
 template <typename Act>
 void ForIntegers(const Keys& keys, const Act& act) {
   const auto each = [&](const auto* values) {
@@ -185,7 +185,7 @@ void ParquetKeys::Add(const Keys& keys, uint64_t first) {
     ++size_;
     if (indices_) indices_->push_back(first + i);
   };
-  if (keys.CountValid() == 0) return;  // all null, so of any layout
+  if (keys.CountValid() == 0) return;  // null keys may have any layout
   if (conversion_ == Conversion::kBytes || conversion_ == Conversion::kText ||
       conversion_ == Conversion::kDecimals) {
     return ForStrings(keys, [&](size_t i, std::string_view key) {
@@ -221,7 +221,7 @@ void ParquetKeys::AddReal(uint64_t bits) {
 }
 
 void ParquetKeys::AddTimestamp(int64_t value) {
-  // The library has no unit of seconds.
+  // tamis::parquet does not support seconds, so these become milliseconds.
   if (per_second_ == 1 && __builtin_mul_overflow(value, int64_t{1000}, &value)) {
     PyErr_SetString(PyExc_OverflowError, "a timestamp in seconds does not fit 64 bits in ms");
     throw nb::python_error();
@@ -229,8 +229,8 @@ void ParquetKeys::AddTimestamp(int64_t value) {
   integers_.push_back(static_cast<uint64_t>(value));
 }
 
-// Adds a date as text. In date columns it is a day, and in timestamp columns the first moment of
-// the day.
+// Adds a date as text. In a date column, the text means the day. In a timestamp column, it means
+// the first moment of the day.
 void ParquetKeys::AddDate(int64_t value) {
   using std::chrono::year_month_day;
   const int64_t days = FloorDiv(value, per_day_);

@@ -16,19 +16,19 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// A copy of the keys without nulls, which are in no filter of a column.
+// A copy of the keys without nulls. Filters of Parquet columns contain no nulls.
 class ParquetKeys {
  public:
-  // `format` is the type of the keys in Arrow's C data interface. It is "" if x is Arrow data,
-  // which contains its type. Floating-point numbers come as integers with their bits. Throws
-  // TypeError for objects that are not keys, ValueError for dates and times of day out of range,
-  // and OverflowError for timestamps that do not fit 64 bits.
+  // `format` is the Arrow format of the keys, as in the C data interface. It is "" if x is Arrow
+  // data, which contains its format. For floating-point numbers, x contains integers with the same
+  // bits. Throws TypeError for objects that are not keys, ValueError for dates and times of day out
+  // of range, and OverflowError for timestamps that do not fit 64 bits.
   ParquetKeys(nb::handle x, std::string format);
   ParquetKeys(const ParquetKeys&) = delete;
   ParquetKeys& operator=(const ParquetKeys&) = delete;
 
   parquet::KeyList list() const;
-  // Returns the index in x of key `i` of the list.
+  // Converts an index in the list to an index in x.
   uint64_t IndexOf(uint32_t i) const { return indices_ ? (*indices_)[i] : i; }
 
  private:

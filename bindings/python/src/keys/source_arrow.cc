@@ -17,7 +17,7 @@
 namespace tamis::python {
 namespace {
 
-// The schema of the column with the keys; for a table with one column, of that column.
+// The schema of the column with the keys. A table must have one column, and this is its schema.
 class KeyColumn {
  public:
   KeyColumn(Released<ArrowSchema> schema, Numbers numbers)
@@ -46,8 +46,8 @@ class KeyColumn {
     indices_ = std::exchange(format_, column->dictionary->format);
   }
 
-  // Reads the types. Throws nb::type_error for types that cannot be keys. Must not be called for an
-  // empty column, which is allowed for every type.
+  // Reads the types. Throws nb::type_error for types that cannot be keys. Call only for columns
+  // with elements, because an empty column may have any type.
   void RequireKeys() {
     if (type_) return;
     const ArrowType values = ArrowTypeOf(format_.c_str(), numbers_);
@@ -64,13 +64,13 @@ class KeyColumn {
   }
   // Call these two after RequireKeys().
   const ArrowType& type() const { return *type_; }
-  // The type of the values, if `type` is the type of indices into a dictionary.
+  // The type of the values in the dictionary. std::nullopt if the column has no dictionary.
   const std::optional<ArrowType>& dictionary() const { return dictionary_; }
   // The format of the values.
   const std::string& format() const { return format_; }
   std::optional<TimeUnit> time() const { return ArrowTimeUnitOf(format_); }
 
-  // The array of the column, with the offset and number of its elements.
+  // The array of the column, and the range of its elements that belongs to a chunk.
   struct Part {
     const ArrowArray* array;
     int64_t offset;
@@ -143,7 +143,7 @@ class ArrowSource final : public KeySource {
     }
   }
 
-  // Returns false after the last chunk.
+  // Reads the next chunk. Returns false after the last chunk.
   bool NextChunk() {
     if (stream_->release == nullptr) return false;
     Released<ArrowArray> array;
@@ -158,8 +158,8 @@ class ArrowSource final : public KeySource {
           stream_->get_last_error != nullptr ? stream_->get_last_error(stream_.get()) : nullptr;
       const std::string message =
           std::string("the Arrow stream failed: ") + (why != nullptr ? why : std::strerror(status));
-      // A generator behind a pyarrow reader may be interrupted. The interface transfers only its
-      // traceback, as text.
+      // A Python generator behind a pyarrow reader may have been interrupted. The stream interface
+      // transfers only the text of its traceback.
       const bool interrupted = message.find("\nKeyboardInterrupt") != std::string::npos;
       PyErr_SetString(interrupted        ? PyExc_KeyboardInterrupt
                       : status == ENOMEM ? PyExc_MemoryError
@@ -180,7 +180,7 @@ class ArrowSource final : public KeySource {
     if (!values_) return false;
     if (direct_) return slices_.Next(keys);
     if (at_ == values_->size()) return false;
-    // Strings are not copied; these are views of them.
+    // Strings are not copied: `strings_` refers to the memory of the chunk.
     const size_t n = std::min(kConvertedKeys, values_->size() - at_);
     const bool integers = (dictionary_ ? *dictionary_ : *values_).is_integer();
     validity_.Clear();
@@ -204,11 +204,12 @@ class ArrowSource final : public KeySource {
     const ArrowColumn* column;
     size_t index;
   };
-  // Returns the place of the value of element `i` in the chunk; nothing for null.
+  // Returns where the value of element `i` is: in the chunk or its dictionary. Returns std::nullopt
+  // for null.
   std::optional<Place> PlaceOf(size_t i) const {
     if (!values_->ValidAt(i)) return std::nullopt;
     if (!dictionary_) return Place{&*values_, i};
-    const uint64_t word = values_->IntegerAt(i);  // a negative index becomes one past the end
+    const uint64_t word = values_->IntegerAt(i);  // a negative index becomes too large
     if (word >= dictionary_->size()) {
       throw nb::value_error(tamis::detail::StrCat("the Arrow array is damaged: index ", i,
                                                   " is not in its dictionary")

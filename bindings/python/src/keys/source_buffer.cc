@@ -49,7 +49,7 @@ Layout LayoutOf(const Py_buffer& view) {
   Layout layout;
   if (*at == '>' || *at == '!') layout.swapped = true;
   if (std::strchr("<>=!@|", *at) != nullptr && *at != '\0') ++at;
-  while (*at >= '0' && *at <= '9') ++at;  // the length of strings, which itemsize contains
+  while (*at >= '0' && *at <= '9') ++at;  // the length of strings; itemsize has it, too
   const bool single = *at != '\0' && at[1] == '\0';
   if (!single) ThrowNoKeys(format);
   const auto size = static_cast<size_t>(view.itemsize);
@@ -142,14 +142,14 @@ class BufferSource final : public KeySource {
     });
   }
 
-  // Drops the zeros at the end, like NumPy.
+  // Adds a byte string. Drops zero bytes at its end, like NumPy.
   void AddBytes(const char* item) {
     size_t n = width_;
     while (n > 0 && item[n - 1] == '\0') --n;
     batch_.AddBytes({item, n});
   }
 
-  // Converts UTF-32 to UTF-8.
+  // Adds a string of UTF-32, converted to UTF-8. Drops zeros at its end, like NumPy.
   void AddText(const char* item) {
     text_.clear();
     size_t n = width_ / 4;
@@ -187,7 +187,8 @@ class BufferSource final : public KeySource {
 
   void ReadObjects() {
     while (at_ < size_ && !batch_.full()) {
-      // Keeps the item until it is read, because its __index__ may change the array.
+      // Holds a reference to the item while it is read, because its __index__ may remove it from
+      // the array.
       PyObject* item;
       std::memcpy(&item, Item(at_), sizeof(item));
       const nb::object kept = nb::borrow(item);

@@ -44,7 +44,7 @@ class IterableSource final : public KeySource {
   }
 
   nb::object iterator_;
-  nb::object kept_;  // of another type than the batch before
+  nb::object kept_;  // the key that ended the last batch, because it has another type
   bool ended_ = false;
   GatheredKeys batch_;
   LateError error_;
@@ -55,7 +55,7 @@ class IterableSource final : public KeySource {
 std::unique_ptr<KeySource> SourceOfIterable(nb::handle object) {
   nb::object iterator = nb::steal(OrStay([&] { return PyObject_GetIter(object.ptr()); }));
   if (!iterator.is_valid()) {
-    // Passes on an exception of its __iter__.
+    // If the object has an __iter__, the error is an exception of its __iter__.
     if (PyType_GetSlot(Py_TYPE(object.ptr()), Py_tp_iter) != nullptr) throw nb::python_error();
     PyErr_Clear();
     return nullptr;

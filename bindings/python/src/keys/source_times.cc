@@ -1,4 +1,4 @@
-// Times as keys: counts of a unit from another source.
+// Reads times as keys. Another source yields them as counts of a unit.
 #include <tamis/key_types_text.h>
 #include <tamis/time_keys.h>
 
@@ -59,7 +59,8 @@ std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit
 std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers) {
   if (!object.type().is(InKinds("Times"))) return nullptr;
   const auto unit = static_cast<TimeUnit>(nb::cast<int>(object.attr("unit")));
-  // Counts of nanoseconds are not converted.
+  // Callers with kBitsToo want the counts without conversion to nanoseconds, so these pass as
+  // kNanos.
   return std::make_unique<TimeSource>(SourceOfBuffer(object.attr("counts")),
                                       numbers == Numbers::kBitsToo ? TimeUnit::kNanos : unit, true);
 }

@@ -45,7 +45,7 @@ void WidenAs(const char* from, ptrdiff_t stride, size_t n, const IntegerLayout& 
 
 }  // namespace detail
 
-// Element `i` is at from + i * stride.
+// Widens n integers to 64 bits. Integer `i` is at from + i * stride.
 inline void Widen(const char* from, ptrdiff_t stride, size_t n, const IntegerLayout& layout,
                   uint64_t* to) {
   switch (layout.width) {
@@ -60,8 +60,8 @@ inline void Widen(const char* from, ptrdiff_t stride, size_t n, const IntegerLay
   }
 }
 
-// Returns the keys in place if the library supports their layout: 4 or 8 bytes, aligned and without
-// gaps.
+// Returns the keys without a copy if they have 4 or 8 bytes, are aligned, and have no gaps between
+// them. Otherwise returns std::nullopt.
 inline std::optional<Keys> KeysInPlace(const char* data, size_t n, size_t width, bool is_signed,
                                        ptrdiff_t stride) {
   if (width < 4 || stride != static_cast<ptrdiff_t>(width)) return std::nullopt;

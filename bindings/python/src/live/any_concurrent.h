@@ -1,4 +1,4 @@
-// A concurrent filter, shared by Python objects, live filters and their readers.
+// A concurrent filter that Python objects, live filters and their readers share.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_ANY_CONCURRENT_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_ANY_CONCURRENT_H_
 
@@ -15,8 +15,8 @@
 
 namespace tamis::python {
 
-// A pointer that is never empty. Copies refer to the same filter. It has the functions that Live
-// calls. Erasure from a filter that cannot erase does nothing.
+// A pointer to a concurrent filter, never nullptr. Copies refer to the same filter. Defines the
+// functions that Live calls. Erase does nothing for a filter that cannot erase keys.
 class AnyConcurrent {
  public:
   static constexpr bool kConcurrentChanges = true;

@@ -1,4 +1,4 @@
-// Filters that many threads change and query at a time.
+// The classes of filters that many threads change and query at the same time.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -23,13 +23,13 @@
 namespace tamis::python {
 namespace {
 
-// A separate type per class, so that each has its own constructor.
+// A separate type for each kind, so that each Python class gets its own constructor.
 template <FilterKind kKind>
 struct ConcurrentOfKind : PyConcurrent {
   using PyConcurrent::PyConcurrent;
 };
 
-// Returns make.operator()<kKind>() for a kind of the list.
+// Returns make.operator()<kKind>() for the kKind of the list that equals `kind`.
 template <FilterKind kFirst, FilterKind... kMore, typename Make>
 auto ForKinds(FilterKind kind, const Make& make) {
   if constexpr (sizeof...(kMore) > 0) {
@@ -144,10 +144,10 @@ void DefineBase(nb::module_& m) {
            "Saves a snapshot: see tamis.Filter.save.")
       .def_prop_ro(
           "kind", [](const PyConcurrent& c) { return FilterKindName(c.filter->kind()); },
-          "The name of its kind: 'split-block' ...")
+          "The name of the filter's kind: 'split-block' ...")
       .def_prop_ro(
           "capacity", [](const PyConcurrent& c) { return c.filter->capacity(); },
-          "Number of keys that it was sized for.")
+          "Number of keys that the filter was sized for.")
       .def_prop_ro(
           "inserted_count", [](const PyConcurrent& c) { return c.filter->inserted_count(); },
           "Number of keys inserted minus number erased. Duplicates count.")
@@ -165,7 +165,8 @@ void DefineBase(nb::module_& m) {
 
 }  // namespace
 
-// Other threads may change the number of copies of a key in the filter, so no key may come twice.
+// Throws if a key occurs twice in `keys`: the filter cannot tell whether it has two copies, because
+// other threads may change their number.
 void PyConcurrent::RequireAllIn(const Keys& keys) const {
   if (const size_t absent = keys.size() - filter->Count(keys); absent > 0) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -191,12 +192,12 @@ ConcurrentResult WrapConcurrent(AnyConcurrent filter) {
 
 AnyConcurrent ConcurrentOf(nb::handle object) {
   PyConcurrent* shared = nullptr;
-  if (nb::try_cast(object, shared) && shared != nullptr) return shared->filter;  // not for None
+  if (nb::try_cast(object, shared) && shared != nullptr) return shared->filter;  // nullptr for None
   if (!IsFilter(object)) {
     throw nb::type_error("a filter is expected: a ConcurrentFilter, or a tamis.Filter to copy");
   }
   return WithFilterIn(object, [](auto& plain) {
-    RequireConcurrentKind(plain.kind);  // before copying
+    RequireConcurrentKind(plain.kind);  // throws before the copy is made
     const Reading lock(plain.gate);
     const WithoutGil released;
     return AnyConcurrent(MakeConcurrent(Clone(*plain.filter)));

@@ -41,7 +41,7 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
   OneKey key;
   if (filter == nullptr || !key.Parse(object)) return nullptr;
   const bool inserted = ForKey(key, [&](auto k) { return filter->Insert(k); });
-  // A key that is in may have no room for another copy.
+  // If the filter has no room for another copy of a key that it contains, the call succeeds.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
 }

@@ -6,8 +6,8 @@
 
 namespace tamis::python {
 
-// The slots of the base class, and of each class. A class does not inherit a slot if nanobind
-// defines its own.
+// Return the slots of the base class, and the slots of each class. Each class needs its slots
+// because it does not inherit a slot that nanobind defines.
 PyType_Slot* ConcurrentBaseSlots() noexcept;
 PyType_Slot* ConcurrentSlots() noexcept;
 

@@ -1,4 +1,4 @@
-// The guard of a cache and a database, which are Python functions.
+// A cache guard whose cache and database are Python objects.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <tamis/live/guard.h>
@@ -32,9 +32,9 @@ using GuardsArg = nb::typed<nb::dict, nb::str, Named<"tamis.live.CacheGuard[typi
 template <typename Key>
 using GuardOf = CacheGuard<Key, FreeObject, AnyConcurrent>;
 
-// A guard in C++ has keys of one type. Some keys that differ in Python are equal in a filter: "a"
-// and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort of key has a separate guard, so that
-// such keys do not share values.
+// A CacheGuard in C++ has keys of one type. Some keys that differ in Python are equal in a filter:
+// "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. So that such keys do not share values, each
+// sort of key has a CacheGuard of its own.
 struct PyGuard {
   PyGuard(PyLive& its_live, const GuardOptions& options)
       : integers{GuardOf<uint64_t>(its_live.live, options),
@@ -43,7 +43,7 @@ struct PyGuard {
               GuardOf<std::string>(its_live.live, options),
               GuardOf<std::string>(its_live.live, options)} {}
 
-  // Returns all guards of a key type.
+  // Returns the guards for all sorts of keys of type `Key`.
   template <typename Key>
   auto& Of() {
     if constexpr (std::is_same_v<Key, std::string>) {
@@ -58,7 +58,7 @@ struct PyGuard {
   GuardOf<std::string> texts[3];            // str; bytes; UUID
 };
 
-// The guards whose loads or caches this thread is calling.
+// The guards whose functions for loading or caching this thread is currently calling.
 thread_local std::vector<const PyGuard*> t_asked;
 
 class Asking {
@@ -85,7 +85,7 @@ Key KeyOf(const OneKey& key) {
   }
 }
 
-// Returns the index, among the guards of its type, of the guard for a key. Throws nb::python_error.
+// Returns the index of the guard for a key in `integers` or `texts`. Throws nb::python_error.
 size_t SortOf(const OneKey& key, nb::handle object) {
   if (key.type == OneKey::Type::kBytes) {
     return PyUnicode_Check(object.ptr()) ? 0 : PyBytes_Check(object.ptr()) ? 1 : 2;
@@ -101,7 +101,7 @@ Found FoundOf(nb::object value) {
   return FreeObject(std::move(value));
 }
 
-// The keys of one call for one guard, and their Python objects.
+// The keys of a call that belong to one CacheGuard, and their Python objects.
 template <typename Key>
 struct Batch {
   void Add(const OneKey& key, nb::handle object, size_t index) {
@@ -112,7 +112,7 @@ struct Batch {
 
   std::vector<Key> keys;
   std::unordered_map<Key, nb::handle, TableHash> objects;  // kept alive by the caller
-  std::vector<size_t> indices;                             // in the call
+  std::vector<size_t> indices;                             // of the keys in the call
 };
 
 bool IsOneText(nb::handle object) {
@@ -133,7 +133,7 @@ class Interrupt : public Raised, public LoadInterrupted {
   explicit Interrupt(const Raised& raised) : Raised(raised) {}
 };
 
-// Calls work() like CatchRaised. Throws an Interrupt for an interrupt.
+// Returns work(), like CatchRaised. Throws Interrupt if a Python exception is not an Exception.
 template <typename Work>
 auto CatchInterrupts(const Work& work) {
   try {
@@ -144,7 +144,7 @@ auto CatchInterrupts(const Work& work) {
   }
 }
 
-// The cache and the database of a call, queried by C++ without the GIL.
+// The cache and the database, as CacheGuard calls them. The caller has released the GIL.
 template <typename Key>
 class Sources {
  public:
@@ -179,13 +179,14 @@ class Sources {
     return CatchInterrupts(
         [&] { return guard_.load_many.is_none() ? OneByOne(keys) : AtOnce(keys); });
   }
-  // Called repeatedly while another thread loads the key.
+  // CacheGuard calls this repeatedly while it waits for another thread that loads the key.
   void Wait() {
     const WithoutGil::Pause with_gil(released_);
     CatchInterrupts(CheckSignals);
   }
 
-  // Raises an interrupt of the cache. Other failures of the cache are only counted.
+  // If a call of the cache was interrupted, raises the interrupt. CacheGuard itself only counts
+  // failures of the cache.
   void RaiseInterrupt() const {
     if (interrupt_) interrupt_->Raise();
   }
@@ -229,8 +230,8 @@ class Sources {
     return values;
   }
 
-  // Throws TypeError if the mapping contains none of the requested keys, and its first key is of
-  // another class.
+  // Throws TypeError if the mapping contains none of the requested keys and its first key is of
+  // another class than all of them.
   static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
     for (const nb::handle other : mapping) {
       for (const nb::handle key : asked) {
@@ -268,7 +269,7 @@ void GetBatch(PyGuard& guard, GuardOf<Key>& of_batch, const Batch<Key>& batch, n
   }
 }
 
-// One batch per guard.
+// Distributes the keys of a call to one batch for each CacheGuard.
 struct Batches {
   void Add(nb::handle object, size_t index) {
     OneKey key;
@@ -285,7 +286,7 @@ struct Batches {
   Batch<std::string> texts[3];
 };
 
-// Returns the values of some keys, which the caller keeps alive.
+// Returns the values of `keys`. The caller must keep the objects alive.
 nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lacking) {
   const Asking asking(guard);
   Batches batches;
@@ -319,7 +320,8 @@ Result<"list[_V | None]"> GetMany(PyGuard& guard, KeyIterableArg keys) {
   return GetAll(guard, ObjectsOf(keys), nb::none());
 }
 
-// Removes the keys from every guard of the type, because a filter does not distinguish them.
+// Forgets the keys in the guards of all sorts, because keys of different sorts may be equal in the
+// filter.
 template <typename Key>
 void ForgetIn(PyGuard& guard, std::span<const Key> keys) noexcept {
   for (GuardOf<Key>& of_type : guard.Of<Key>()) {
@@ -386,7 +388,7 @@ void Forget(PyGuard& guard, KeyArg object) {
   }
 }
 
-// Adds the counters of one guard.
+// Adds the counters of `part` to `sum`.
 void Add(GuardStats& sum, const GuardStats& part) {
   for (uint64_t GuardStats::*const counter :
        {&GuardStats::blocked, &GuardStats::passed, &GuardStats::unknown, &GuardStats::other_type,
@@ -401,7 +403,7 @@ void Add(GuardStats& sum, const GuardStats& part) {
   }
 }
 
-// Returns the sum over all guards. `known` is true if it is true for one of them.
+// Returns the sum of the counters of all guards. `known` is true if it is true for any guard.
 GuardStats StatsOf(PyGuard& guard) {
   GuardStats sum = guard.integers[0].stats();
   Add(sum, guard.integers[1].stats());
@@ -418,7 +420,7 @@ std::string PrometheusTextOf(GuardsArg guards) {
   return PrometheusText(named);
 }
 
-// `load` and `cache` may refer back to the guard.
+// Visits all references: `load` and `cache` may refer to the guard, which then is part of a cycle.
 int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
@@ -430,7 +432,8 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// Keeps `live`, because the guard uses it. It cannot refer back.
+// Clears the references that can be part of a cycle. Keeps `live`, which cannot refer to the guard,
+// because the guards still use it.
 int Clear(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) return 0;
   PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
@@ -477,12 +480,12 @@ constexpr char kDoc[] =
     "    several threads request the same key at a time, one of them loads it, and the others\n"
     "    share its result or exception. An exception that is not an Exception, such as\n"
     "    KeyboardInterrupt, is raised only in the thread that loads, and another thread loads\n"
-    "    again. Ctrl-C ends the wait for another thread's load.\n"
+    "    again. Ctrl-C ends waiting for another thread's load.\n"
     "load_many: load_many(keys), for get_many. Takes a list of keys. Returns a value for each\n"
     "    key, in order, or a mapping of keys to values.\n"
     "cache: a dict, or any object with get(key), which returns None for a miss, and\n"
     "    cache[key] = value. An exception of the cache is counted, and then treated as a miss.\n"
-    "max_age: a filter that is older than this, in seconds, lets all keys pass.\n"
+    "max_age: largest age of the filter, in seconds. All keys pass an older filter.\n"
     "negative_ttl: how long a database miss is cached, in seconds.\n"
     "max_negatives: number of keys with a cached miss. Counts str, bytes, UUIDs, negative and\n"
     "    other integers separately.\n\n"
@@ -562,9 +565,10 @@ void DefineGuard(nb::module_& m) {
            ">>> guard.get('eve')\n"
            "'Eve'\n")
       .def("insert_many", InsertMany, nb::arg("keys"), nb::arg("commit"),
-           "The same for several keys of one type with one commit.")
+           "Like insert, for several keys of one type with one commit.")
       .def("forget", Forget, nb::arg("key").none(),
-           "Call this after a key was inserted into the database and the filter in another way.")
+           "Forgets that the database lacked a key. Call it after inserting the key into the\n"
+           "database and the filter without insert().")
       .def("stats", StatsOf, "Returns the counters.");
   m.def("prometheus_text", PrometheusTextOf, nb::arg("guards"),
         "Returns the counters of guards as text for Prometheus. `guards`: a dict of names and "

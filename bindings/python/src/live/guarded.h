@@ -1,4 +1,4 @@
-// C functions of Python that throw nothing.
+// Converts exceptions of C++ to Python errors, for C functions that must not throw.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_LIVE_GUARDED_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_LIVE_GUARDED_H_
 
@@ -12,15 +12,16 @@
 
 namespace tamis::python {
 
-// Sets the Python exception for an error. The second also sets the keys that caused it.
+// Set the Python exception for an error. The second function also sets its attribute `keys`, the
+// indices of the keys that caused the error.
 void SetError(const Error& error);
 void SetError(const Error& error, const std::vector<uint64_t>& keys);
-// Converts errors that leave functions of this module to Python exceptions from then on.
+// Registers the conversion of errors that leave functions of this module to Python exceptions.
 void TranslateErrors();
-// Takes the exceptions from the module that defines them. For another module.
+// For the extension module that does not define the exceptions: uses the exceptions of `module`.
 void BorrowErrors(nanobind::handle module);
 
-// Runs `work` and converts its exceptions to Python errors.
+// Calls work(). If it throws, sets the Python error and returns false.
 template <typename Work>
 bool Guarded(const Work& work) noexcept {
   try {

@@ -1,4 +1,4 @@
-// Live filters: rebuilds, changes, and the file that a filter comes from.
+// Live filters: rebuilds, changes, and watching the file of a filter.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -63,7 +63,8 @@ Result<"tamis.live.ConcurrentFilter | None"> FilterOfTheMoment(const PyLive& sel
   return WrapConcurrent(*snapshot);
 }
 
-// Returns the number of keys that were not inserted and are not in: a cuckoo filter is full.
+// Returns the number of keys that were not inserted, because a cuckoo filter is full, and that the
+// filter does not find either.
 uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
   const size_t valid = keys.CountValid();
   if (inserted >= valid) return 0;
@@ -75,7 +76,7 @@ uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
 struct NoLock {};
 NoLock Unlocked() { return {}; }
 
-// `change` is a Live or one of its scopes.
+// Inserts the keys of x. `change` is the Live itself or one of its change scopes.
 template <typename Change>
 uint64_t InsertInto(LiveFilter& live, Change& change, nb::handle x) {
   const auto source = MakeKeySource(x);
@@ -144,7 +145,7 @@ class PyChange {
   std::unique_ptr<LiveFilter::ChangeScope> open_;
 };
 
-// The argument of `build`. Not usable after `build` has returned.
+// The argument of the Python function `build`. Its functions throw after `build` has returned.
 struct PyContext {
   RebuildContext* context = nullptr;
 
@@ -162,7 +163,7 @@ uint64_t Rebuild(PyLive& self, Arg<"_Build"> build,
     throw std::runtime_error("a rebuild in the middle of a change would wait for its end forever");
   }
   RebuildOptions options{.max_recorded = max_recorded.value};
-  if (!on_progress.is_none()) {  // called inside `build`, with the GIL
+  if (!on_progress.is_none()) {  // `build` calls it by context.advance, so with the GIL
     options.on_progress = [&](const RebuildProgress& progress) {
       Call(on_progress, nb::int_(progress.done), nb::int_(progress.total));
     };
@@ -247,13 +248,13 @@ void DefineStatus(nb::module_& m) {
               "The generation of the filter; 0 without a filter.")
       .def_prop_ro(
           "age", [](const LiveStatus& s) { return InSeconds(s.age); },
-          "Seconds since the maker of the filter knew all keys.")
+          "The age of the filter: seconds since it contained all keys.")
       .def_ro("rebuilding", &LiveStatus::rebuilding)
       .def_prop_ro(
           "progress", [](const LiveStatus& s) -> Result<"tuple[int, int]"> {
             return nb::make_tuple(s.progress.done, s.progress.total);
           },
-          "Keys done, and in all (0: unknown), of the current or the last rebuild.")
+          "(done, total) in keys, of the current or the last rebuild. total 0: unknown.")
       .def_ro("recorded", &LiveStatus::recorded,
               "Number of keys whose changes the rebuild still has to replay.")
       .def_ro("skipped_erases", &LiveStatus::skipped_erases,
@@ -275,9 +276,9 @@ void DefineStatus(nb::module_& m) {
 }
 
 constexpr char kLiveDoc[] =
-    "The current filter, for any number of threads. A rebuild makes a new filter, while the old\n"
-    "one serves, and then replaces the old one at once. Keys inserted in the meantime are in\n"
-    "both.\n\n"
+    "The current filter, for any number of threads. A rebuild makes a new filter while the old\n"
+    "filter serves, and then replaces the old filter at once. Keys inserted in the meantime\n"
+    "are in both filters.\n\n"
     "filter: the first filter. A plain filter is copied to a concurrent one.\n"
     "hash, seed, secret: the hash of the first filter, if `filter` is None.\n\n"
     ">>> live = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(1000))\n"
@@ -292,13 +293,14 @@ constexpr char kRebuildDoc[] =
     "open_snapshot: opens the source that build reads, after the recording of changes has\n"
     "    begun. Keys erased during the rebuild are erased from the new filter only if this is\n"
     "    given.\n"
-    "max_recorded: number of keys that may change during the rebuild. One more, and the rebuild\n"
-    "    fails.\n"
+    "max_recorded: largest number of keys that may change during the rebuild. If more change,\n"
+    "    the rebuild fails.\n"
     "on_progress: on_progress(done, total), called for each context.advance.\n"
     "stop: cancels the rebuild, see RebuildJob.\n\n"
-    "Keys inserted during the rebuild by insert(), and not by the filter's own functions, go\n"
-    "into both filters. Each of them must be in the source before it is inserted here, or both\n"
-    "steps must be within one change(). If the rebuild fails, the old filter goes on serving.\n"
+    "Insert keys by insert() of this object, so that they also get into the new filter during\n"
+    "a rebuild. Functions of the filter itself change only the old filter. Insert a key into\n"
+    "the source first, or insert it into both within one change(). If the rebuild fails, the\n"
+    "old filter continues to serve.\n"
     "Raises the exceptions of build, BusyError if a rebuild is running, CancelledError,\n"
     "IncompatibleError for a filter with another hash, and OutOfMemoryError for more changes\n"
     "than max_recorded.\n\n"
@@ -319,13 +321,12 @@ void DefineLiveFilter(nb::module_& m) {
   nb::class_<PyContext>(m, "RebuildContext", "The argument of the build function of a rebuild.")
       .def(
           "set_total", [](const PyContext& c, Unsigned n) { c.get().SetTotal(n.value); },
-          nb::arg("keys"), "Sets the number of keys in all, if it is known.")
+          nb::arg("keys"), "Sets the total number of keys, if it is known.")
       .def(
           "advance", [](const PyContext& c, Unsigned n) { c.get().Advance(n.value); },
           nb::arg("keys"),
-          "Reports that this number of further keys is done. Raises CancelledError if the\n"
-          "rebuild was cancelled, and OutOfMemoryError if more keys have changed than may be\n"
-          "recorded.")
+          "Reports that `keys` more keys are done. Raises CancelledError if the rebuild was\n"
+          "cancelled, and OutOfMemoryError if more than max_recorded keys have changed.")
       .def_prop_ro(
           "cancelled", [](const PyContext& c) { return c.get().stop().stop_requested(); },
           "Whether the rebuild was cancelled.");
@@ -341,16 +342,17 @@ void DefineLiveFilter(nb::module_& m) {
   nb::class_<PyLive>(m, "Live", nb::is_weak_referenceable(), kLiveDoc)
       .def("__init__", Make, nb::arg("filter").none() = none, nb::kw_only(),
            nb::arg("hash") = "xxh3", nb::arg("seed") = Unsigned{}, nb::arg("secret").none() = none)
-      .def_prop_ro("filter", FilterOfTheMoment,
-                   "The current filter, or None. Read it once per batch of work: the returned\n"
-                   "filter stays the same when another one replaces it.")
+      .def_prop_ro(
+          "filter", FilterOfTheMoment,
+          "The current filter, or None. Read it once per batch of work: if another filter\n"
+          "replaces it, the returned object still refers to the old filter.")
       .def_prop_ro(
           "generation", [](const PyLive& self) { return self.live.Read().generation(); },
           "The generation of the current filter, counted from 1; 0 without a filter.")
       .def("publish", Publish, nb::arg("filter"), nb::arg("age") = 0.0,
            "Replaces the current filter. A plain filter is copied. Returns the generation. age:\n"
-           "seconds since the maker of the filter knew all keys. Changes of the previous filter\n"
-           "are not carried over.")
+           "seconds since the filter contained all keys. The new filter does not get the changes\n"
+           "that were made to the previous one.")
       .def("rebuild", Rebuild, nb::arg("build"), nb::kw_only(),
            nb::arg("open_snapshot").none() = none,
            nb::arg("max_recorded") = Unsigned{uint64_t{1} << 24},
@@ -358,8 +360,8 @@ void DefineLiveFilter(nb::module_& m) {
       .def(
           "insert", [](PyLive& self, KeysArg x) { return InsertInto(self.live, self.live, x); },
           nb::arg("x"),
-          "Inserts many keys into the current filter, and into the one that a rebuild makes.\n"
-          "Returns the number inserted, 0 without a filter.")
+          "Inserts many keys into the current filter, and into the filter of a running rebuild.\n"
+          "Returns the number of inserted keys, or 0 without a filter.")
       .def(
           "erase", [](PyLive& self, KeysArg x) { return EraseFrom(self.live, self.live, x); },
           nb::arg("x"),

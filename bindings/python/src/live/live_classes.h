@@ -19,7 +19,7 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// An object of a class of concurrent filters. Several objects may share a filter.
+// A Python object of a concurrent filter. Several objects may share a filter.
 class PyConcurrent : public PyChangeable {
  public:
   explicit PyConcurrent(AnyConcurrent shared)
@@ -36,13 +36,13 @@ class PyConcurrent : public PyChangeable {
   AnyConcurrent filter;
 };
 
-// Returns an object of the class for the kind of the filter.
+// Returns a Python object of the class for the filter's kind.
 ConcurrentResult WrapConcurrent(AnyConcurrent filter);
-// Returns the filter in an object: a concurrent filter, or a concurrent copy of a plain filter.
+// Returns the filter of a concurrent object, or a concurrent copy of the filter in a plain object.
 // Throws TypeError for other objects, and Error(kUnsupported).
 AnyConcurrent ConcurrentOf(nb::handle object);
 
-// Throws ValueError for an argument that is negative or not a number.
+// Converts an argument `name`. Throws ValueError if it is negative or NaN.
 std::chrono::nanoseconds SecondsOf(Seconds seconds, const char* name);
 
 void DefineConcurrent(nb::module_& m);

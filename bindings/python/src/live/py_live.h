@@ -17,7 +17,8 @@ namespace tamis::python {
 
 using LiveFilter = Live<AnyConcurrent>;
 
-// The threads inside a change. A rebuild on such a thread would wait for itself.
+// The threads that have opened a change of a Live. A rebuild on such a thread would wait for
+// itself.
 class OpenScopes {
  public:
   void Add() {
@@ -39,7 +40,7 @@ class OpenScopes {
   std::vector<std::thread::id> threads_;
 };
 
-// Marks one change. Another thread may close it.
+// Registers one change of this thread during its lifetime. Another thread may destroy the mark.
 class ScopeMark {
  public:
   explicit ScopeMark(OpenScopes& scopes) : scopes_(scopes) { scopes_.Add(); }

@@ -24,7 +24,7 @@ constexpr char kDoc[] =
 static_assert(sizeof(long) == sizeof(int64_t));  // NumPy's int64 has format 'l'
 
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
-  if (!nb::inst_ready(self)) {  // created by __new__ alone
+  if (!nb::inst_ready(self)) {  // created by __new__ without __init__
     view->obj = nullptr;
     PyErr_SetString(PyExc_BufferError, "these answers are of no call");
     return -1;
@@ -32,7 +32,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   const Answer& answer = *nb::inst_ptr<Answer>(self);
   const auto bytes = static_cast<Py_ssize_t>(answer.items() * answer.item_bytes());
   if (PyBuffer_FillInfo(view, self, answer.memory->As<void>(), bytes, 0, flags) != 0) return -1;
-  // Describes items instead of bytes, as far as requested.
+  // PyBuffer_FillInfo has described bytes. The fields that `flags` requests describe items instead.
   view->itemsize = static_cast<Py_ssize_t>(answer.item_bytes());
   const bool bools = answer.output == Answer::Output::kBools;
   if (view->format != nullptr) view->format = const_cast<char*>(bools ? "?" : "l");
@@ -61,13 +61,15 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
 
 void ReleaseBuffer(PyObject*, Py_buffer* view) noexcept { std::free(view->internal); }
 
-// An Arrow array that owns its memory, because it may outlive the interpreter.
+// The private data of an exported Arrow array. It owns the memory, because the array may outlive
+// the interpreter.
 struct Exported {
   std::shared_ptr<RawMemory> memory;
   const void* buffers[2];
 };
 
-// Lists of equal length, whose bools are all in a child.
+// The private data of an exported array of lists. The lists have equal length, and one child array
+// contains their bools.
 struct ExportedLists {
   ArrowArray child;
   ArrowArray* children[1];
@@ -84,7 +86,7 @@ void ReleaseArray(ArrowArray* array) {
   delete static_cast<Exported*>(array->private_data);
   array->release = nullptr;
 }
-// Does not release a child that a consumer has taken.
+// Releases a list array or schema. Its child is released, too, unless a consumer has moved it.
 template <typename Lists, typename T>
 void ReleaseLists(T* parent) {
   auto* const lists = static_cast<Lists*>(parent->private_data);
@@ -114,7 +116,7 @@ nb::object CapsuleOf(Owned<T> value, const char* name) {
   return capsule;
 }
 
-// Packs each bool into a bit, as Arrow requires.
+// Returns the bools as bits, as Arrow requires.
 std::shared_ptr<RawMemory> Packed(const Answer& answer) {
   auto packed = std::make_shared<RawMemory>();
   const size_t items = answer.items(), bytes = (items + 7) / 8;
@@ -123,7 +125,8 @@ std::shared_ptr<RawMemory> Packed(const Answer& answer) {
   const auto* const bools = answer.memory->As<uint8_t>();
   const size_t whole = items / 8;
   for (size_t i = 0; i < whole; ++i) {
-    // Bit 56 + k of the product is the lowest bit of byte k of eight, and no carry reaches it.
+    // Bit 56 + k of the product is the lowest bit of byte k of `eight`. No carry reaches these
+    // bits.
     uint64_t eight;
     std::memcpy(&eight, bools + 8 * i, sizeof(eight));
     bits[i] = static_cast<uint8_t>((eight & 0x0101010101010101) * 0x0102040810204080 >> 56);
@@ -146,7 +149,7 @@ ArrowSchema SchemaOf(const Answer& answer) {
 ArrowArray ArrayOf(const Answer& answer) {
   auto exported = std::make_unique<Exported>();
   exported->memory = answer.output == Answer::Output::kBools ? Packed(answer) : answer.memory;
-  exported->memory->Reserve(1);  // a pointer is required, also for 0 elements
+  exported->memory->Reserve(1);  // Arrow requires a pointer even for 0 elements
   exported->buffers[0] = nullptr;
   exported->buffers[1] = exported->memory->As<void>();
   ArrowArray array = {};

@@ -15,7 +15,7 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// Memory that grows and is not initialized.
+// A block of memory that can grow. New bytes are not initialized.
 class RawMemory {
  public:
   RawMemory() = default;
@@ -23,7 +23,7 @@ class RawMemory {
   RawMemory& operator=(const RawMemory&) = delete;
   ~RawMemory() { std::free(data_); }
 
-  // Keeps the contents. Throws std::bad_alloc.
+  // Makes room for `bytes` bytes. Keeps the contents. Throws std::bad_alloc.
   void Reserve(size_t bytes) {
     if (bytes > bytes_) Resize(bytes < 2 * bytes_ ? 2 * bytes_ : bytes);
   }

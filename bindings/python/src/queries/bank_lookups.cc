@@ -27,14 +27,15 @@ KeyTypes KeyTypesOf(const FilterBank& bank) {
   return types;
 }
 
-// A call with many keys. Positions of members refer to the first batch. So the bank must not change
-// before the last batch, like a dict during iteration.
+// A call with many keys. The positions of members are computed at the first batch. So the bank must
+// not change until the last batch, like a dict during iteration.
 class Lookup {
  public:
   Lookup(PyBank& bank, nb::handle x, std::optional<int64_t> threads)
       : bank_(bank), engine_(EngineFor(threads)), source_(SourceOf(x)) {}
 
-  // Calls work(bank, engine, keys, first) for all keys, without the GIL if they are many.
+  // Calls work(bank, engine, keys, first) for batches of all keys, without the GIL if there are
+  // many keys.
   template <typename Work>
   uint64_t ForAll(const Work& work) {
     const uint64_t keys = ForBatches(
@@ -53,7 +54,8 @@ class Lookup {
   std::optional<uint64_t> size() const { return source_->size(); }
 
  private:
-  // Holds the bank for a batch.
+  // Locks the bank for reading during a batch. Throws if the bank has changed since the first
+  // batch.
   class Held {
    public:
     explicit Held(Lookup& lookup) : lock_(lookup.bank_.gate) {
@@ -77,7 +79,8 @@ class Lookup {
     return MakeKeySource(x);
   }
 
-  // Number of keys from which on the GIL is released. One key costs as much as one key per group.
+  // Returns the number of keys from which on the GIL is released. Querying one key in a bank takes
+  // as long as querying one filter per group.
   size_t Many() {
     const Reading lock(bank_.gate);
     return std::max<size_t>(1, kReleasesGil / (1 + bank_.bank.row_words() / 8));
@@ -213,7 +216,8 @@ constexpr char kMembersWithDoc[] =
     ">>> bank.members_with(2), bank.members_with('no')\n"
     "(['a', 'b'], [])\n";
 constexpr char kContainsDoc[] =
-    "Returns, for each of many keys, a row of bools: which members may have it, by position.\n\n"
+    "Returns a row of bools for each key: bool i is True if the member at position i may have\n"
+    "the key.\n\n"
     "x, threads: see Filter.insert. A missing value is in no member. For NumPy and pandas the\n"
     "answer is a two-dimensional NumPy array, for other Arrow data an array of lists, and for\n"
     "iterables a list of lists. It takes a byte per key and member; select returns only the\n"

@@ -17,12 +17,14 @@
 
 namespace tamis::python {
 
-// Calls with fewer keys end before another thread could do anything.
+// Calls with at least this number of keys release the GIL. Shorter calls end before another thread
+// could use the GIL.
 inline constexpr size_t kReleasesGil = 1024;
 
-// Calls work(keys, first) for all keys, without the GIL if there are many. Before each call, calls
-// prepare(keys, first) and then lock() with the GIL, and keeps the result of lock() during the
-// call. `progress` is None, or is called with the number of keys done. Returns the number of keys.
+// Calls work(keys, first) for each batch of `source`, without the GIL if there are many keys.
+// Before each batch, calls prepare(keys, first) and then lock() with the GIL. Keeps the result of
+// lock() until work() returns. `progress` is None, or a function that is called with the number of
+// keys done. Returns the number of keys.
 template <typename Prepare, typename Lock, typename Work>
 uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepare,
                     const Lock& lock, const Work& work, size_t many = kReleasesGil) {
@@ -51,7 +53,7 @@ uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepa
 
 inline void NoPreparation(const Keys&, uint64_t) {}
 
-// One byte per key, in an array of the caller or in an Answer.
+// The result of a call with one byte per key: an array of the caller, or an Answer.
 class Bools {
  public:
   explicit Bools(nb::handle out) {
@@ -95,7 +97,7 @@ class Bools {
   Answer answer_;
 };
 
-// Calls work(keys, bools) for all keys of x. For calls that return a bool per key.
+// Calls work(keys, bools) for batches of all keys of x. Returns the array with a bool for each key.
 template <typename Lock, typename Work>
 nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const Lock& lock,
                       const Work& work, size_t many = kReleasesGil) {
@@ -109,8 +111,8 @@ nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const L
   return bools.Finish(n, out, x);
 }
 
-// Calls work(keys, indices) for all keys of x. It writes the indices of some keys and returns their
-// number. For calls that return these indices.
+// Calls work(keys, indices) for batches of all keys of x. `work` writes the indices of the selected
+// keys, and returns their number. Returns the array of all these indices.
 template <typename Lock, typename Work>
 nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work,
                       size_t many = kReleasesGil) {

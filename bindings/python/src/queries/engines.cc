@@ -21,8 +21,8 @@ EnginePtr EngineFor(std::optional<int64_t> threads) {
                               .c_str());
   }
   constexpr size_t kKept = 4;
-  // Most recently used first. Never destroyed, because threads may be in a call when the process
-  // ends. The GIL protects it.
+  // The kept engines, the most recently used first. The vector is never destroyed, because threads
+  // may be in a call when the process ends. The GIL protects it.
   static auto& engines = *new std::vector<std::pair<int64_t, EnginePtr>>;
   auto found = std::ranges::find(engines, *threads, &std::pair<int64_t, EnginePtr>::first);
   if (found == engines.end()) {

@@ -16,7 +16,8 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The constructor takes the QueryTraits of the filter. Call all functions with the GIL.
+// A Python object that answers keys. The arguments of the constructor come from the QueryTraits of
+// the filter. Call all functions with the GIL.
 class PyQueryable {
  public:
   explicit PyQueryable(QueryTraits::ThreadSafety safety, bool waits = false)
@@ -29,7 +30,7 @@ class PyQueryable {
   virtual const Queryable& queryable() const = 0;
 
   const QueryTraits::ThreadSafety thread_safety;
-  const bool waits;  // for a server: releases the GIL even for few keys
+  const bool waits;  // calls wait for a server, so they release the GIL even for few keys
   Gate gate;
 };
 
@@ -40,17 +41,20 @@ class PyChangeable : public PyQueryable {
 
   // Throws if the filter cannot be changed now: ReadOnlyError, BufferError, ValueError.
   virtual Changeable& RequireChangeable() = 0;
-  // Returns the same filter if an Engine can change it. nullptr: the calling thread changes it.
+  // Returns the filter if an Engine can change it. Returns nullptr if only the calling thread can.
   virtual ChangeableFilter* engine_filter() { return nullptr; }
-  // "split-block filter", for messages.
+  // Returns a description such as "split-block filter", for messages.
   virtual std::string name() const = 0;
-  // Returns the hash of keys for RequireAllIn, or nothing if it is not available.
+  // Returns the hash with which to hash the keys for RequireAllIn. Returns std::nullopt if
+  // RequireAllIn is not supported.
   virtual std::optional<HashSpec> hash_for_erasure() const { return std::nullopt; }
-  // Throws Error(kInvalidArgument) unless all these hashes are in. Called without the GIL.
+  // Throws Error(kInvalidArgument) if the filter does not find all these hashes. Called without the
+  // GIL.
   virtual void RequireAllIn(const Keys&) const {}
 };
 
-// Locks a filter for a part of a call, and throws if it cannot be queried or changed now.
+// Locks a filter for a part of a call. The constructors throw if the filter cannot be queried or
+// changed now.
 class Locked {
  public:
   explicit Locked(PyQueryable& f)

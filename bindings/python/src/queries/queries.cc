@@ -26,7 +26,7 @@
 namespace tamis::python {
 namespace {
 
-// Returns call(). Adds the indices of the keys to errors about keys.
+// Returns call(). If it throws UnansweredError, sets the Python error with the indices of the keys.
 template <typename Call>
 auto WithKeys(const Call& call) {
   try {
@@ -37,8 +37,8 @@ auto WithKeys(const Call& call) {
   }
 }
 
-// Returns work(), called for the batch that begins with key `first` of a call. Converts indices in
-// errors to indices in the call.
+// Returns work(), which processes the batch that begins with key `first` of a call. Converts the
+// key indices in an UnansweredError to indices in the call.
 template <typename Work>
 auto ForBatch(uint64_t first, const Work& work) {
   try {
@@ -49,7 +49,8 @@ auto ForBatch(uint64_t first, const Work& work) {
   }
 }
 
-// The same for insertions, whose errors may contain an index within the batch.
+// Like ForBatch, for insertions. The messages of their errors may contain an index within the
+// batch, so the new message states how many keys were inserted before the batch.
 template <typename Work>
 size_t InsertBatch(uint64_t first, const Work& work) {
   try {
@@ -114,14 +115,15 @@ uint64_t Count(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
   });
 }
 
-// Throws before the first key if the filter cannot be changed at all.
+// Waits until the filter can be changed. Throws, before any key is read, if it cannot be changed at
+// all.
 Changeable& WaitToChange(PyChangeable& f) {
   if (f.thread_safety != QueryTraits::ThreadSafety::kConcurrentChanges) f.gate.WaitToWrite();
   return f.RequireChangeable();
 }
 
-// Returns the number of keys, except nulls, that found no room. A key that is already in is not
-// lost.
+// Returns the number of keys, except nulls, that were not inserted and that the filter does not
+// find.
 uint64_t LostOf(const Queryable& in, const Keys& keys, size_t inserted) {
   const size_t valid = keys.CountValid();
   if (inserted >= valid) return 0;
@@ -177,7 +179,7 @@ AnyResult InsertIfAbsent(PyChangeable& f, KeysArg x, Arg<"typing.Any"> out,
   });
 }
 
-// Throws TypeError for a filter that cannot erase keys.
+// Like WaitToChange. Also throws TypeError for a filter that cannot erase keys.
 Changeable& WaitToErase(PyChangeable& f) {
   Changeable& from = WaitToChange(f);
   if (from.change_traits().erases) return from;
@@ -239,7 +241,7 @@ uint64_t Erase(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool 
 
 // ---- One key. The classes of filters in memory have faster functions.
 
-// Returns work(keys), for one key, under a lock for the change or query.
+// Returns work(keys), where `keys` contains one key. Holds the lock for the change or query.
 template <typename F, typename Work>
 auto WithKey(F& f, nb::handle object, const Work& work) {
   OneKey key;
@@ -295,10 +297,10 @@ constexpr char kInsertDoc[] =
     "    with integers, strings, binary, dates, timestamps or a dictionary of these; or an\n"
     "    iterable of keys as for add, with None for nulls. Missing values are not keys: they are\n"
     "    never inserted and never contained.\n"
-    "threads: None is the calling thread, 0 one thread per processor (or\n"
-    "    TAMIS_THREADS), otherwise the number.\n"
-    "partial: if True, leaves out keys for which a cuckoo or scalable filter has no room.\n"
-    "    Otherwise they raise FullError, after all other keys have been inserted.\n"
+    "threads: number of threads. None: the calling thread. 0: one thread per processor, or\n"
+    "    TAMIS_THREADS.\n"
+    "partial: if True, leaves out keys for which a cuckoo or scalable filter has no room. If\n"
+    "    False, raises FullError for such keys, after all other keys have been inserted.\n"
     "progress: is called with the number of keys done, at least every 2**24 keys.\n\n"
     "Runs without the GIL. Ctrl-C ends it between two slices of keys. If an error is raised in\n"
     "the middle of an iterable, the keys before it have been inserted.\n\n"
@@ -308,7 +310,7 @@ constexpr char kInsertDoc[] =
     ">>> f.insert(range(10, 20)), f.inserted_count\n"
     "(10, 13)\n";
 constexpr char kContainsDoc[] =
-    "Returns whether each key may be in: an array of bool that matches x.\n\n"
+    "Returns an array of bool: whether each key of x may be in.\n\n"
     "For a NumPy array the result is a NumPy array, for pyarrow a BooleanArray, for a Series of\n"
     "Polars or pandas a Series, for other Arrow data Answers, and for an iterable a list.\n"
     "out: an array of bool or uint8 to write to instead, which is returned.\n"
@@ -318,8 +320,8 @@ constexpr char kContainsDoc[] =
     ">>> f.contains(['bob', 'eve', None])\n"
     "[True, False, False]\n";
 constexpr char kSelectDoc[] =
-    "Returns the indices of the keys that may be in, ascending: int64, of the type that\n"
-    "contains returns.\n\n"
+    "Returns the indices of the keys that may be in, ascending. They are int64, in an array of\n"
+    "the same package as the answer of contains.\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.update(['ada', 'bob'])\n"
     ">>> f.select(['eve', 'bob', 'ada'])\n"
@@ -386,21 +388,21 @@ void DefineQueryables(nb::module_& m) {
             return KeyTypesText(f.queryable().key_types());
           },
           "The types of its keys: 'text', 'integers', 'text and integers' ... A key of another\n"
-          "type is not in it: 42 and '42' are different keys.")
+          "type is not in the filter: 42 and '42' are different keys.")
       .def(
           "estimated_count",
           [](PyQueryable& f) {
             return Query(f, [](const Queryable& in) { return in.estimated_count(); });
           },
-          "Estimates the number of distinct inserted keys from the contents, all of which it\n"
-          "reads. Returns NaN if the class does not support it.")
+          "Estimates the number of distinct inserted keys. Reads all contents. Returns NaN if the\n"
+          "class does not support it.")
       .def(
           "expected_fpr",
           [](PyQueryable& f) {
             return Query(f, [](const Queryable& in) { return in.expected_fpr(); });
           },
-          "Computes the false-positive rate at the current fill from the contents, all of which\n"
-          "it reads. Returns NaN if the class does not support it.");
+          "Computes the false-positive rate at the current fill. Reads all contents. Returns NaN\n"
+          "if the class does not support it.");
   nb::class_<PyChangeable, PyQueryable>(m, "Changeable", nb::is_weak_referenceable(),
                                         "The common base class of everything that takes keys. A\n"
                                         "call that an object does not support raises\n"

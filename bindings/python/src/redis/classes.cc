@@ -29,7 +29,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A client. One thread at a time may use it; other threads wait.
+// A Python object with a client of Redis servers. One thread at a time may use it; other threads
+// wait.
 template <typename Client>
 class Remote : public PyChangeable {
  public:
@@ -48,7 +49,7 @@ class Remote : public PyChangeable {
   std::optional<Client> client;
 };
 
-// Also keeps the arguments to open the filter again.
+// A filter on servers, and the arguments with which near_cache opens the filter again.
 struct PyRedisFilter : Remote<redis::SplitBlockFilter> {
   PyRedisFilter(redis::SplitBlockFilter made, redis::ServerOptions its_servers,
                 redis::ClientOptions its_options)
@@ -59,7 +60,8 @@ struct PyRedisFilter : Remote<redis::SplitBlockFilter> {
 };
 using PyNearCache = Remote<redis::NearCache>;
 
-// Returns work(client), without the GIL. Adds the keys without an answer to errors.
+// Returns work(client), called without the GIL. If it throws UnansweredError, sets the Python error
+// with the indices of the keys.
 template <typename Client, typename Work>
 auto Ask(Remote<Client>& remote, const Work& work) {
   const Writing lock(remote.gate);
@@ -80,7 +82,7 @@ void Close(Self& remote) {
   remote.client.reset();
 }
 
-// Defines the calls of both classes.
+// Defines the calls that SplitBlockFilter and NearCache share.
 template <typename Self>
 void DefineCalls(nb::class_<Self, PyChangeable>& filter) {
   filter.def("close", Close<Self>, "Closes the connections. The filter stays on the servers.")
@@ -149,8 +151,8 @@ Result<"tamis.redis.SplitBlockFilter"> Wrapped(redis::SplitBlockFilter filter,
                   nb::rv_policy::take_ownership);
 }
 
-// Returns a deadline from a datetime or seconds since 1970. Throws ValueError for times that the
-// system clock cannot represent.
+// Converts a deadline, which is a datetime or seconds since 1970. Throws ValueError for times that
+// the system clock cannot represent.
 std::chrono::system_clock::time_point ReadDeadline(nb::handle deadline) {
   using Clock = std::chrono::system_clock;
   if (IsTimeOfNumPy(deadline)) {
@@ -201,7 +203,7 @@ auto Open(const std::string& name, const std::optional<nb::bytes>& secret,
   return Wrapped(std::move(opened), client);
 }
 
-// Returns a copy of a filter as an object of tamis.
+// Returns a copy of the filter as a tamis.SplitBlockBloomFilter.
 SplitBlockResult LocalOf(const Filter& filter) {
   const SaveOptions options{.with_secret = IsKeyed(filter.hash().kind)};
   const uint64_t size = SerializedBytes(filter, options);
@@ -255,15 +257,16 @@ double AgeOf(PyNearCache& self) {
 constexpr char kCreateDoc[] =
     "Creates a filter on the servers. Its name must be unused.\n\n"
     "capacity, fpr, nbytes, hash, seed, secret: see tamis.SplitBlockBloomFilter.\n"
-    "deadline: a datetime, or seconds since 1970. From then on, clients get no answers from it.\n"
+    "deadline: a datetime, or seconds since 1970. From then on, queries are not answered.\n"
     "url: redis://[[user]:password@]host[:port][/database] of a server or any node of a cluster.\n"
     "    rediss:// uses TLS. The default is redis://127.0.0.1:6379.\n"
-    "user, password: replace those of the URL. ca_file: certificates to trust.\n"
+    "user, password: used instead of the user and password in the URL.\n"
+    "ca_file: certificates to trust.\n"
     "connect_timeout, command_timeout, retry_for: in seconds, by default 2, 5 and 15. Failed\n"
     "    commands are retried until retry_for has passed; Ctrl-C does not end this.\n"
     "read_from_replicas: whether to query replicas, which lag behind their masters.\n"
     "unavailable: 'raise', or 'maybe' for keys without an answer.\n"
-    "durable_replicas: number of replicas that must have the inserted keys.\n";
+    "durable_replicas: number of replicas that must have the keys before an insertion returns.\n";
 
 void DefineFilterClass(nb::module_& m) {
   const auto none = nb::none();
@@ -305,7 +308,7 @@ void DefineFilterClass(nb::module_& m) {
       .def_prop_ro("name", [](PyRedisFilter& self) { return self.get().name(); })
       .def_prop_ro(
           "capacity", [](PyRedisFilter& self) { return self.get().capacity(); },
-          "Number of keys that it was sized for.")
+          "Number of keys that the filter was sized for.")
       .def_prop_ro(
           "fpr", [](PyRedisFilter& self) { return self.get().fpr(); },
           "The false-positive rate with this number of keys.")
@@ -339,7 +342,7 @@ void DefineRedis(nb::module_& m) {
           "'none', 'running', 'abandoned' (the lease of the rebuilding client has expired), or\n"
           "'unknown' if no server has answered.")
       .def_prop_ro("deadline", DeadlineOf,
-                   "The datetime (UTC) from which on clients get no answers from it, or None.")
+                   "The datetime (UTC) from which on queries are not answered, or None.")
       .def_ro("segments", &redis::Info::segments)
       .def_ro("segment_bytes", &redis::Info::segment_bytes)
       .def_ro("bad_segments", &redis::Info::bad_segments,

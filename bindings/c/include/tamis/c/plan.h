@@ -20,8 +20,7 @@ typedef struct tamis_plan_options {
   uint64_t max_bytes;  /* largest size allowed; 0: the memory of this machine */
   uint64_t batch_keys; /* keys per lookup, to predict its time; 0: 1,000,000 */
   uint64_t key_bytes;  /* mean size of a key, for exact structures without a range; 0: 8 */
-  /* 1: the set never changes. Fuse filters are then candidates, and the smallest structure is
-   * recommended. */
+  /* 1: the set never changes. Fuse filters are then candidates, and filters are ordered by size. */
   uint32_t is_static;
   uint32_t reserved; /* 0 */
 } tamis_plan_options;
