@@ -76,7 +76,7 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
     check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
                std::string("is that of a single filter, of kind ") +
                    FilterKindName(static_cast<FilterKind>(kind)) +
-                   ", which is no bank: Load opens it, or `tamis query`");
+                   ", and not that of a bank: open the file with Load or `tamis query`");
   }
   check.Equal("filter kind", offset::kFilterKind, kind, kBankFileKind, ErrorCode::kUnsupported);
   check.Equal("version", offset::kVersion, header.version, kVersion, ErrorCode::kUnsupported);
@@ -102,7 +102,7 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   check.InRange("payload length", offset::kPayloadLength, header.payload_bytes, 0, kMaxPayload);
   if (header.payload_bytes % bank::kBlockBytes != 0) {
     check.Fail(ErrorCode::kCorrupt, "payload length", offset::kPayloadLength,
-               StrCat("is ", header.payload_bytes, ", no multiple of ", bank::kBlockBytes));
+               StrCat("is ", header.payload_bytes, ", must be a multiple of ", bank::kBlockBytes));
   }
   header.payload_checksum =
       GetField<decltype(header.payload_checksum)>(start, offset::kPayloadChecksum);

@@ -325,7 +325,7 @@ const std::string& BankReader::NameOf(uint64_t index) const {
   const size_t slot = index % bank::kGroupMembers;
   if (g >= impl_->file.groups.size() || !IsSet(impl_->file.groups[g].live, slot)) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("the bank has no member of index ", index));
+                detail::StrCat("the bank has no member with index ", index));
   }
   return impl_->file.groups[g].members[slot].name;
 }

@@ -82,7 +82,7 @@ const std::string& FilterBank::NameOf(uint64_t index) const {
     return impl_->waiting[index - in_groups].data.name;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              detail::StrCat("the bank has no member of index ", index));
+              detail::StrCat("the bank has no member with index ", index));
 }
 
 FilterBank::Added FilterBank::Add(const MemberName& name, const SplitBlockBloomFilter& filter) {

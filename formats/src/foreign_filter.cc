@@ -98,7 +98,7 @@ std::pair<const Row&, const ForeignFormat&> RowNamed(std::string_view name) {
     names += std::string(names.empty() ? "" : ", ") + kFormats[i].name;
   }
   throw Error(ErrorCode::kInvalidArgument,
-              "there is no format \"" + std::string(name) + "\"; there are " + names);
+              "unknown format \"" + std::string(name) + "\"; allowed: " + names);
 }
 
 // Returns the keys. Throws if the format does not have keys of this type, even if its class would

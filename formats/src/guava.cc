@@ -89,7 +89,8 @@ const char* GuavaFunnelName(GuavaFunnel funnel) noexcept {
 GuavaBloomFilter::Geometry GuavaBloomFilter::GeometryFor(const GuavaOptions& options) {
   if (options.strategy != GuavaStrategy::kMurmur128Mitz32 &&
       options.strategy != GuavaStrategy::kMurmur128Mitz64) {
-    RefuseGuava(detail::StrCat("has no strategy ", static_cast<int>(options.strategy)));
+    RefuseGuava(detail::StrCat("cannot have strategy ", static_cast<int>(options.strategy),
+                               "; allowed: 0 or 1"));
   }
   const auto [bits, hashes] = BitsAndHashes(options);
   if (bits < 1) RefuseGuava("of 0 bits cannot be made: more keys or a lower rate need some");
@@ -179,7 +180,7 @@ bool GuavaBloomFilter::Insert(uint64_t key) {
 bool GuavaBloomFilter::Insert(std::string_view key) {
   Hash128 hash;
   if (!detail::HashGuavaKey(funnel_, key, hash)) {
-    RefuseGuava("of the funnel unencoded-chars cannot have a key that is not text in UTF-8");
+    RefuseGuava("of the funnel unencoded-chars cannot have this key: it is not text in UTF-8");
   }
   if (storage_.read_only()) return false;
   return detail::VisitStrategy(strategy_, [&]<typename S>(S) {

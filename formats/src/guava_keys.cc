@@ -131,7 +131,7 @@ void RequireGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, cons
     throw Error(
         ErrorCode::kInvalidArgument,
         StrCat("key ", begin + static_cast<size_t>(std::countr_zero(foreign)),
-               funnel == GuavaFunnel::kInt ? " is no int: allowed: [-2147483648, 2147483647]"
+               funnel == GuavaFunnel::kInt ? " is not an int; allowed: [-2147483648, 2147483647]"
                                            : " is not text in UTF-8"));
   }
 }

@@ -33,7 +33,8 @@ static_assert(detail::kMovedBytes == 1 << KuduBlockBloomFilter::kMinLogSpaceByte
 
 [[noreturn]] void RefuseKey(KuduType type, uint64_t key) {
   throw Error(ErrorCode::kInvalidArgument,
-              detail::StrCat("the key ", static_cast<int64_t>(key), " is no ", KuduTypeName(type)));
+              detail::StrCat("the key ", static_cast<int64_t>(key), " does not fit the type ",
+                             KuduTypeName(type)));
 }
 
 KuduHasher HasherOf(const KuduBlockBloomFilter& filter) noexcept {

@@ -108,8 +108,10 @@ void KuduHasher::RequireKeys(const Keys& keys) const {
     const uint64_t foreign = NotNull(keys, begin, n) & ~OfKeys(keys, begin, n, unused);
     if (foreign == 0) continue;
     const size_t index = begin + static_cast<size_t>(std::countr_zero(foreign));
-    throw Error(ErrorCode::kInvalidArgument,
-                StrCat("key ", index, " is no ", hashes ? "hash of 32 bits" : KuduTypeName(type)));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        StrCat("key ", index, hashes ? " is not a hash of 32 bits" : " does not fit the type ",
+               hashes ? "" : KuduTypeName(type)));
   }
 }
 

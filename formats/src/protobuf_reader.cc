@@ -40,7 +40,8 @@ bool ProtobufReader::Next(ProtobufField& field) {
   const uint64_t tag = ReadVarint();
   const uint64_t number = tag >> 3;
   constexpr uint64_t kMaxNumber = (1 << 29) - 1;
-  if (number == 0 || number > kMaxNumber) Fail("field", field.at, "there is no such number");
+  if (number == 0 || number > kMaxNumber)
+    Fail("field", field.at, "its number is not in [1, 2^29 - 1]");
   field.number = static_cast<uint32_t>(number);
   uint64_t skipped = 0;
   switch (tag & 7) {
@@ -61,7 +62,7 @@ bool ProtobufReader::Next(ProtobufField& field) {
       skipped = 4;
       break;
     default:
-      Fail("field", field.at, "it is a group, or of a type that there is not");
+      Fail("field", field.at, "it is a group, or its type is unknown");
   }
   field.contents_at = at_;
   if (skipped > size_ - at_) Fail("file length", size_, "the message is cut off in a field");

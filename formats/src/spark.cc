@@ -106,10 +106,11 @@ uint32_t SparkBloomFilter::MaxHashes(uint64_t num_bits) noexcept {
 
 SparkBloomFilter::Geometry SparkBloomFilter::GeometryFor(const SparkOptions& options) {
   if (options.version != SparkVersion::kV1 && options.version != SparkVersion::kV2) {
-    RefuseSpark(detail::StrCat("has no version ", static_cast<int>(options.version)));
+    RefuseSpark(detail::StrCat("cannot have version ", static_cast<int>(options.version),
+                               "; allowed: 1 or 2"));
   }
   if (options.version == SparkVersion::kV1 && options.seed != 0) {
-    RefuseSpark("of version 1 has no seed");
+    RefuseSpark(detail::StrCat("of version 1 cannot have the seed ", options.seed, "; allowed: 0"));
   }
   const auto [bits, hashes] = BitsAndHashes(options);
   if (bits < 1) RefuseSpark("of 0 bits cannot be made: more keys or a lower rate need some");

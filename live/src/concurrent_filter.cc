@@ -28,9 +28,9 @@ std::unique_ptr<ConcurrentFilter> ForKind(FilterKind kind, const Make& make) {
     case FilterKind::kCuckoo16:
       return make.template operator()<ConcurrentCuckooFilter<16>, CuckooFilter<16>>();
     default:
-      throw Error(ErrorCode::kUnsupported, std::string("there is no concurrent filter of kind ") +
-                                               FilterKindName(kind) +
-                                               ": split-block, bloom and cuckoo filters have one");
+      throw Error(ErrorCode::kUnsupported,
+                  std::string("a concurrent filter cannot be of kind ") + FilterKindName(kind) +
+                      "; allowed: split-block, bloom and the cuckoo kinds");
   }
 }
 

@@ -10,11 +10,11 @@ Failure FailureOf(const std::exception_ptr& exception) {
   } catch (const Error& error) {
     return {error.what(), error.code()};
   } catch (const std::bad_alloc&) {
-    return {"there is no memory left", ErrorCode::kOutOfMemory};
+    return {"out of memory", ErrorCode::kOutOfMemory};
   } catch (const std::exception& error) {
     return {error.what(), {}};
   } catch (...) {
-    return {"something that is no std::exception was thrown", {}};
+    return {"an exception that is not a std::exception was thrown", {}};
   }
 }
 

@@ -382,7 +382,8 @@ TEST_F(ErrorsTest, InvalidPlans) {
   ExpectStatus(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT, "keys");
   options.keys = 10;
   options.must = 1u << 20;
-  ExpectStatus(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT, "ability");
+  ExpectStatus(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT,
+               "must has unknown bits: 1048576");
   options.must = TAMIS_CAN_ERASE;
   options.fpr = 2;
   EXPECT_EQ(tamis_plan_json(&options, nullptr, &text), TAMIS_INVALID_ARGUMENT);

@@ -335,7 +335,7 @@ TEST(GuavaTest, KeysOfTheOtherSortAreErrors) {
 TEST(GuavaTest, ValuesThatAreNotInts) {
   GuavaBloomFilter filter(GuavaFunnel::kInt, {.num_bits = 64, .num_hashes = 1});
   const std::vector<int64_t> keys = {-1, INT32_MIN, INT32_MAX, int64_t{INT32_MAX} + 1};
-  ExpectError(ErrorCode::kInvalidArgument, "key 3 is no int", [&] { filter.Insert(keys); });
+  ExpectError(ErrorCode::kInvalidArgument, "key 3 is not an int", [&] { filter.Insert(keys); });
   ExpectError(ErrorCode::kInvalidArgument, "2147483648", [&] { filter.Insert(uint64_t{1} << 31); });
   EXPECT_EQ(filter.estimated_count(), 0);
   filter.Insert(std::vector<int64_t>{-1, INT32_MIN, INT32_MAX});

@@ -302,8 +302,10 @@ TEST(KuduTest, IntegersThatTheTypeDoesNotHave) {
     KuduBlockBloomFilter filter(type, {.capacity = 10, .fpr = 1e-9});
     const std::vector<int64_t> keys = {-1, -last - 1, last, last + 1};
     const std::string name = KuduTypeName(type);
-    ExpectError(ErrorCode::kInvalidArgument, "key 3 is no " + name, [&] { filter.Insert(keys); });
-    ExpectError(ErrorCode::kInvalidArgument, std::to_string(last + 1) + " is no " + name,
+    ExpectError(ErrorCode::kInvalidArgument, "key 3 does not fit the type " + name,
+                [&] { filter.Insert(keys); });
+    ExpectError(ErrorCode::kInvalidArgument,
+                std::to_string(last + 1) + " does not fit the type " + name,
                 [&] { filter.Insert(static_cast<uint64_t>(last + 1)); });
     EXPECT_TRUE(filter.always_false());
     const uint8_t but_the_last = 7;
@@ -327,7 +329,7 @@ TEST(KuduTest, ReadyHashes) {
   EXPECT_FALSE(of_hashes.InsertHash(static_cast<uint32_t>(hashes[0])));
   const std::vector<uint64_t> large = {hashes[0], hashes[0] | uint64_t{1} << 32};
   EXPECT_EQ(of_hashes.Count(Hashes{large}), 1u);
-  ExpectError(ErrorCode::kInvalidArgument, "key 1 is no hash of 32 bits",
+  ExpectError(ErrorCode::kInvalidArgument, "key 1 is not a hash of 32 bits",
               [&] { of_hashes.Insert(Hashes{large}); });
 }
 

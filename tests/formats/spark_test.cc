@@ -376,7 +376,8 @@ TEST(SparkTest, OptionsOutOfRange) {
   refused("not by both", {.capacity = 10, .num_bits = 64, .num_hashes = 3});
   refused("not by both", {.capacity = 10, .num_hashes = 3});
   refused("version 3", {.num_bits = 64, .num_hashes = 3, .version = static_cast<SparkVersion>(3)});
-  refused("no seed", {.capacity = 10, .version = SparkVersion::kV1, .seed = 1});
+  refused("cannot have the seed 1; allowed: 0",
+          {.capacity = 10, .version = SparkVersion::kV1, .seed = 1});
 }
 
 TEST(SparkTest, HashesAreNotKeys) {

@@ -281,7 +281,7 @@ TEST_F(GuardTest, SaysWhyTheFilterIsNotKnown) {
   now_ += hours(3);
   EXPECT_EQ(guard_.stats().failure->text, "the filter is older than max_age");
   Live<LockedBlocks> empty;
-  EXPECT_EQ(Guard(empty).stats().failure->text, "there is no filter");
+  EXPECT_EQ(Guard(empty).stats().failure->text, "no filter has been published");
 }
 
 TEST_F(GuardTest, RefusesNegativeTimes) {

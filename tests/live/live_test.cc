@@ -175,7 +175,7 @@ TEST(LiveTest, OthersMayNoteFailures) {
   live.NoteFailure(std::make_exception_ptr(7));
   LiveStatus status = live.status();
   EXPECT_EQ(status.failures, 2u);
-  EXPECT_EQ(status.failure->text, "something that is no std::exception was thrown");
+  EXPECT_EQ(status.failure->text, "an exception that is not a std::exception was thrown");
   EXPECT_FALSE(status.failure->code);
   EXPECT_EQ(status.generation, 1u);
   live.Publish(FilterOf<SplitBlockBloomFilter>({1}));

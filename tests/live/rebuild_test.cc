@@ -155,13 +155,13 @@ TEST_F(RebuildTest, FailsWithTheErrorOfTheSource) {
 
 TEST_F(RebuildTest, FailsWithWhateverTheSourceThrows) {
   EXPECT_THROW(live_.Rebuild({[](RebuildContext&) -> LockedBlocks { throw 7; }}), int);
-  ExpectFailed("no std::exception", {});
+  ExpectFailed("not a std::exception", {});
 }
 
 TEST_F(RebuildTest, FailsWithoutMemory) {
   EXPECT_THROW(live_.Rebuild({[](RebuildContext&) -> LockedBlocks { throw std::bad_alloc(); }}),
                std::bad_alloc);
-  ExpectFailed("no memory left", ErrorCode::kOutOfMemory);
+  ExpectFailed("out of memory", ErrorCode::kOutOfMemory);
 }
 
 TEST_F(RebuildTest, FailsWhenTheSnapshotCannotBeOpened) {

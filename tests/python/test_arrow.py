@@ -139,8 +139,8 @@ def test_times_are_not_integers():
         assert f.count(ns) == 0  # the filter is empty
         f.insert(ns.astype("M8[us]").view("i8"))
         for ask in (f.contains, f.select, f.count):
-            with pytest.raises(TypeError, match="the keys are times, and those of the filter are "
-                                                "integers"):
+            with pytest.raises(TypeError, match="the keys are times, and the keys of the filter "
+                                                "are integers"):
                 ask(ns)
         assert f.count(ns.astype("M8[us]").view("i8")) == 1
         f.insert(ns)
@@ -149,7 +149,7 @@ def test_times_are_not_integers():
         of_times.insert(ns)
         for others in (ns.view("i8"), ["2024-05-17"]):
             for ask in (of_times.contains, of_times.select, of_times.count):
-                with pytest.raises(TypeError, match="and those of the filter are times"):
+                with pytest.raises(TypeError, match="and the keys of the filter are times"):
                     ask(others)
     bank = tamis.FilterBank()
     bank.add("a", [1, 2, 3])

@@ -34,10 +34,10 @@ def test_a_class_that_is_exchanged_changes_no_answer(cls, other):
     f.__class__ = other
     assert [key in f for key in keys] == want == f.contains(keys)
     if other is tamis.ScalableFilter and cls is not other:
-        with pytest.raises(TypeError, match="no scalable filter"):
+        with pytest.raises(TypeError, match="not a scalable filter"):
             f.layers
     if other is tamis.SplitBlockBloomFilter and cls is not other:
-        with pytest.raises(TypeError, match="no split-block filter"):
+        with pytest.raises(TypeError, match="not a split-block filter"):
             f.merge_contents(b"")
 
 
@@ -234,8 +234,8 @@ def test_a_child_of_fork_waits_for_no_thread_of_its_parent():
     # The parent's current slice of keys takes longer than a fork, but a thread may be between two
     # slices.
     assert run(FORK.format(call="insert")) in (
-        "True\nend\n", "another thread was changing the filter when this process was forked: it can "
-        "be had from a file or its bytes, or from a child that is spawned\nend\n")
+        "True\nend\n", "another thread was changing the filter when this process was forked: read the "
+        "filter from a file or its bytes, or spawn the process instead\nend\n")
 
 
 def test_keys_of_changing_forms_let_other_threads_run():

@@ -23,7 +23,8 @@ Abilities ReadAbilities(uint32_t bits) {
     bits &= ~bit;
     bit <<= 1;
   }
-  if (bits != 0) Refuse(detail::StrCat("must has bits that stand for no ability: ", bits));
+  if (bits != 0)
+    Refuse(detail::StrCat("must has unknown bits: ", bits, "; allowed: the bits TAMIS_CAN_..."));
   return abilities;
 }
 

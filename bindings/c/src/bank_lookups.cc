@@ -97,7 +97,7 @@ tamis_status tamis_bank_best_members(const uint64_t* counts, uint64_t num_counts
                                      uint64_t* members, uint64_t capacity, uint64_t* found) {
   return Guard([&] {
     uint64_t& num_found = Required(found, "found");
-    if (at_least == 0) Refuse("at_least is 0: counts of 0 may be those of no member");
+    if (at_least == 0) Refuse("at_least is 0, must be at least 1: unused indexes have the count 0");
     const std::span all = Room(counts, num_counts, num_counts, "counts");
     if (capacity > 0) RequireArray<uint64_t>(members, "members");
     const std::vector<MemberCount> best = BestMembers(all, at_least, capacity);

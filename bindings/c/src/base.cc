@@ -86,7 +86,9 @@ tamis_status tamis_kind_by_name(const char* name, uint32_t* out) {
     uint32_t& number = Required(out, "out");
     FilterKind kind;
     if (!ParseFilterKind(&Required(name, "name"), kind)) {
-      Refuse(std::string("there is no kind of filter called ") + name, ErrorCode::kUnsupported);
+      Refuse(
+          std::string("unknown kind of filter \"") + name + "\"; tamis_kind_name returns the names",
+          ErrorCode::kUnsupported);
     }
     number = static_cast<uint32_t>(kind);
   });

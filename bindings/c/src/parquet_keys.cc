@@ -50,7 +50,7 @@ std::string_view StringAt(const Keys& keys, size_t i) {
     case KeyLayout::kStringViews:
       return keys.data<std::string_view>()[i];
     default:
-      Refuse("these keys are no strings");
+      Refuse("the keys are not strings");
   }
 }
 
@@ -63,7 +63,7 @@ uint64_t IntegerAt(const Keys& keys, size_t i) {
     case KeyLayout::kI32:
       return static_cast<uint64_t>(int64_t{keys.data<int32_t>()[i]});
     default:
-      Refuse("these keys are no integers");
+      Refuse("the keys are not integers");
   }
 }
 

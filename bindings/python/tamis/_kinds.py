@@ -112,7 +112,7 @@ def _plain_device(x):
 def _plain_iterable(x):
     """Returns x. Raises TypeError if iterating x would silently yield something other than keys."""
     if isinstance(x, io.IOBase):
-        raise TypeError("a file is no collection of keys: its lines end in '\\n'")
+        raise TypeError("a file is not a collection of keys: its lines end in '\\n'")
     if hasattr(x, "columns") and hasattr(x, "dtypes"):  # iterating it yields its column labels
         raise TypeError("keys are one column of a data frame: pass that")
     return x

@@ -24,7 +24,7 @@ def _text_of(item):
         return item.isoformat(" ")
     if isinstance(item, datetime.time):
         if item.tzinfo is not None:
-            raise TypeError("a time of day with a time zone is of no column of Parquet")
+            raise TypeError("no type of Parquet is a time of day with a time zone")
         return item.isoformat()
     if type(item).__name__ == "datetime64":
         unit = sys.modules["numpy"].datetime_data(item.dtype)[0]
@@ -98,8 +98,8 @@ def _of_items(items):
         return _doubles(items)
     if names == {"int", "float"}:
         if any(kinds.get(type(x)) == "int" and abs(int(x)) > _MAX_EXACT for x in items):
-            raise TypeError("keys are of one type, and these are floats and integers that no float "
-                            "has")
+            raise TypeError("keys are of one type, and some of these integers do not equal any "
+                            "float")
         return _doubles(items)
     if names == {"str"}:
         return items, "u"
@@ -142,7 +142,7 @@ def _of_numpy(x):
 def typed(x):
     """Returns an object with the keys of x, and their Arrow format; "" for Arrow data."""
     if isinstance(x, (str, bytes, bytearray)):
-        raise TypeError("this is one key and no collection of keys: put it into a list")
+        raise TypeError("this is one key, and not a collection of keys: put it into a list")
     package = type(x).__module__.partition(".")[0]
     if package == "pandas" and hasattr(x, "dtype"):
         numpy = sys.modules["numpy"]

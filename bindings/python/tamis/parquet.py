@@ -402,8 +402,8 @@ def _import_pyarrow():
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError as error:
-        raise ImportError("tamis.parquet.add decodes what is in a file by pyarrow, which is not "
-                          "there: pip install pyarrow") from error
+        raise ImportError("tamis.parquet.add requires pyarrow, which is not installed: "
+                          "pip install pyarrow") from error
     return pyarrow
 
 

@@ -59,11 +59,12 @@ void CheckValue(std::span<const std::byte> value) {
 }  // namespace
 
 Chain ReadChain(std::span<const std::byte> record) {
-  if (record.empty()) FailKvrocks(ErrorCode::kCorrupt, "file length", 0, "there is no record");
+  if (record.empty()) FailKvrocks(ErrorCode::kCorrupt, "file length", 0, "the record is empty");
   const auto flags = static_cast<uint8_t>(record[0]);
   if ((flags & kTypeMask) != kType) {
-    FailKvrocks(ErrorCode::kUnsupported, "type", 0,
-                detail::StrCat("is ", flags & kTypeMask, ", that of Bloom filters is ", kType));
+    FailKvrocks(
+        ErrorCode::kUnsupported, "type", 0,
+        detail::StrCat("is ", flags & kTypeMask, ", must be ", kType, " for Bloom filters"));
   }
   const bool is_long = (flags & kLongFields) != 0;
   const uint64_t want = is_long ? 45 : 37;

@@ -98,7 +98,7 @@ void RedisDump::Add(int64_t iterator, uint64_t at, uint64_t bytes, const std::by
 
 void RedisDump::RequireHeader(uint64_t end) const {
   if (pieces_.empty()) {
-    Fail(ErrorCode::kCorrupt, "file length", end, "there is no chunk with a header");
+    Fail(ErrorCode::kCorrupt, "file length", end, "the chunk with the header is missing");
   }
 }
 

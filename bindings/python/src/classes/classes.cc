@@ -55,7 +55,9 @@ void DefineScalable(nb::module_& m) {
          const std::optional<nb::bytes>& secret, const std::optional<std::string>& backend) {
         FilterKind kind;
         if (!ParseFilterKind(layers, kind)) {
-          throw nb::value_error(("there is no kind of filter '" + layers + "'").c_str());
+          throw nb::value_error(("unknown kind of layers '" + layers +
+                                 "'; allowed: split-block, bloom, cuckoo8, cuckoo12, cuckoo16")
+                                    .c_str());
         }
         const ScalableOptions options{.initial_capacity = initial_capacity.value,
                                       .fpr = fpr,
@@ -92,7 +94,7 @@ void DefineScalable(nb::module_& m) {
           [](PyFilter& f) {
             return Look(f, [](const Filter& g) {
               const auto view = ViewScalable(g);
-              if (!view) throw nb::type_error("this is no scalable filter");
+              if (!view) throw nb::type_error("this is not a scalable filter");
               return view->layers.size();
             });
           },

@@ -40,7 +40,7 @@ void MergeContents(PyFilter& f, BufferArg data, Unsigned offset, Unsigned insert
   const Writing lock(f.gate);
   f.RequireChangeable();
   auto* const found = f.filter.As<SplitBlockBloomFilter>();
-  if (found == nullptr) throw nb::type_error("this is no split-block filter");
+  if (found == nullptr) throw nb::type_error("this is not a split-block filter");
   SplitBlockBloomFilter& filter = *found;
   if (offset.value > filter.bytes() || n > filter.bytes() - offset.value) {
     throw nb::value_error(tamis::detail::StrCat("bytes [", offset.value, ", +", n,

@@ -37,7 +37,7 @@ auto ForKind(FilterKind kind, const Work& work) {
         }
         throw Error(ErrorCode::kUnsupported,
                     tamis::detail::StrCat("filters of kind ", static_cast<uint32_t>(kind),
-                                          " have no class"));
+                                          " do not have a class"));
       });
 }
 

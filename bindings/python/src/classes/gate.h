@@ -137,8 +137,9 @@ class Gate {
     if (forks_ == g_forks) return;
     if (writer_) {
       throw std::runtime_error(
-          "another thread was changing the filter when this process was forked: it can be had from "
-          "a file or its bytes, or from a child that is spawned");
+          "another thread was changing the filter when this process was forked: read the filter "
+          "from "
+          "a file or its bytes, or spawn the process instead");
     }
     readers_ = 0;
     queue_.clear();

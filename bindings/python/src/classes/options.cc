@@ -59,15 +59,15 @@ HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::
   for (const HashKind kind : kHashKinds) {
     if (name != HashKindName(kind)) continue;
     if (!IsKeyed(kind)) {
-      if (secret) throw nb::value_error((name + " has a seed and no secret").c_str());
+      if (secret) throw nb::value_error((name + " accepts a seed, and not a secret").c_str());
       return {.kind = kind, .seed = seed};
     }
-    if (seed != 0) throw nb::value_error((name + " has a secret and no seed").c_str());
+    if (seed != 0) throw nb::value_error((name + " accepts a secret, and not a seed").c_str());
     if (!secret) return RandomKeyedHash(kind);
     return {.kind = kind, .secret = SecretOf(*secret)};
   }
   throw nb::value_error(
-      ("there is no hash '" + name + "': xxh3, xxh64, siphash13 or siphash24").c_str());
+      ("unknown hash '" + name + "'; allowed: xxh3, xxh64, siphash13, siphash24").c_str());
 }
 
 const Backend* BackendOf(const std::optional<std::string>& name) {

@@ -105,7 +105,7 @@ ArrowDecimal ArrowDecimalOf(const char* format) {
 }
 
 ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
-  if (format == nullptr) Refuse("it has no format");
+  if (format == nullptr) Refuse("its format is missing");
   const std::string_view text = format;
   const auto integer = [](uint32_t width, bool is_signed) {
     return ArrowType{Layout::kInteger, width, is_signed};
@@ -158,7 +158,7 @@ ArrowColumn::ArrowColumn(const ArrowType& type, const ArrowArray& array, int64_t
   if (array.null_count != 0) validity_ = static_cast<const uint8_t*>(array.buffers[0]);
   values_ = static_cast<const char*>(array.buffers[1]);
   if (values_ == nullptr && !(type_.layout == Layout::kFixed && type_.width == 0)) {
-    Refuse("it has a length and no values");
+    Refuse("its length is not 0, but its values are missing");
   }
   if (has_offsets) {
     bytes_ = static_cast<const char*>(array.buffers[2]);
@@ -184,7 +184,8 @@ void ArrowColumn::CheckOffsets() const {
       all |= begin | (end - begin);
     }
     if (static_cast<Offset>(all) < 0) Refuse("its offsets decrease, or are below 0");
-    if (bytes_ == nullptr && range[size_] != range[0]) Refuse("it has strings and no bytes");
+    if (bytes_ == nullptr && range[size_] != range[0])
+      Refuse("the bytes of its strings are missing");
   };
   type_.layout == Layout::kOffsets32 ? check(reinterpret_cast<const int32_t*>(values_))
                                      : check(reinterpret_cast<const int64_t*>(values_));

@@ -20,10 +20,11 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   PyObject* const x = object.ptr();
   if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return SourceOfIterable(object);
   if (PyUnicode_Check(x) || PyBytes_Check(x) || PyByteArray_Check(x)) {
-    throw nb::type_error("this is one key and no collection of keys: use add(key) or key in f");
+    throw nb::type_error("this is one key, and not a collection of keys: use add(key) or key in f");
   }
   if (IsFilter(object)) {
-    throw nb::type_error("a filter does not know its keys: f |= g adds those of another");
+    throw nb::type_error(
+        "a filter does not contain its keys: f |= g adds the keys of another filter");
   }
   // Converts arrays of NumPy, pandas and other packages to objects that one of the sources below
   // can read.

@@ -33,10 +33,10 @@ class KeyColumn {
       in_table_ = true;
       column = column->children != nullptr ? column->children[0] : nullptr;
       if (column == nullptr)
-        throw nb::value_error("the Arrow array is damaged: no type of a column");
+        throw nb::value_error("the Arrow array is damaged: the type of its column is missing");
     }
     if (column->format == nullptr) {
-      throw nb::value_error("the Arrow array is damaged: it has no format");
+      throw nb::value_error("the Arrow array is damaged: its format is missing");
     }
     format_ = column->format;
     if (column->dictionary == nullptr) return;
@@ -138,7 +138,8 @@ class ArrowSource final : public KeySource {
     if (direct_) slices_ = Slices(*in_place);
     if (column_.dictionary()) {
       const ArrowArray* const words = part->dictionary;
-      if (words == nullptr) throw nb::value_error("the Arrow array is damaged: no dictionary");
+      if (words == nullptr)
+        throw nb::value_error("the Arrow array is damaged: its dictionary is missing");
       dictionary_.emplace(*column_.dictionary(), *words, words->offset, words->length);
     }
   }
@@ -260,9 +261,9 @@ std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers) {
   if (status != 0 || schema->release == nullptr) {
     const char* const why =
         stream->get_last_error != nullptr ? stream->get_last_error(stream.get()) : nullptr;
-    throw nb::value_error(
-        (std::string("the Arrow stream has no schema: ") + (why != nullptr ? why : "no reason"))
-            .c_str());
+    throw nb::value_error((std::string("the Arrow stream cannot return its schema: ") +
+                           (why != nullptr ? why : "unknown reason"))
+                              .c_str());
   }
   return Made(std::make_unique<ArrowSource>(std::move(schema), std::move(stream), numbers),
               numbers);

@@ -166,7 +166,7 @@ class BufferSource final : public KeySource {
     if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
       throw nb::value_error(
           tamis::detail::StrCat("text at index ", at_ - 1,
-                                " has a lone surrogate or a number that is no character")
+                                " has a lone surrogate or a number that is not a character")
               .c_str());
     }
     const auto put = [this](uint32_t byte) { text_ += static_cast<char>(byte); };

@@ -72,8 +72,9 @@ void RequireSameSort(const Keys& keys, KeyTypes in_filter) {
       asks_for_times ? in_filter != KeyTypes() && !in_filter.Has(KeyType::kTime)
                      : form != KeyType::kUnknown && in_filter == KeyTypes(KeyType::kTime);
   if (!only_one_has_times) return;
-  throw nb::type_error(("the keys are " + KeyTypesText(form) + ", and those of the filter are " +
-                        KeyTypesText(in_filter) + ": ask it for what was inserted, such as " +
+  throw nb::type_error(("the keys are " + KeyTypesText(form) + ", and the keys of the filter are " +
+                        KeyTypesText(in_filter) +
+                        ": query it for keys as they were inserted, such as " +
                         (asks_for_times ? "integers of the same unit" : "a column of times"))
                            .c_str());
 }

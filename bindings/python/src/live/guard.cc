@@ -214,7 +214,8 @@ class Sources {
     for (const Key& key : keys) asked.append(ObjectOf(key));
     const nb::object loaded = Call(guard_.load_many, asked);
     if (PyAnySet_Check(loaded.ptr())) {
-      throw nb::type_error("load_many returns values in the order of its keys, and a set has none");
+      throw nb::type_error(
+          "load_many must return values in the order of its keys, and a set is not ordered");
     }
     if (IsOneText(loaded)) {
       throw nb::type_error("load_many returns a value for each key, and a string is one value");
@@ -305,7 +306,7 @@ nb::list GetAll(PyGuard& guard, std::span<const nb::object> keys, nb::handle lac
 }
 
 std::vector<nb::object> ObjectsOf(nb::handle iterable) {
-  if (IsOneText(iterable)) throw nb::type_error("this is one key and no collection of keys");
+  if (IsOneText(iterable)) throw nb::type_error("this is one key, and not a collection of keys");
   std::vector<nb::object> objects;
   for (const nb::handle object : iterable) objects.push_back(nb::borrow(object));
   return objects;

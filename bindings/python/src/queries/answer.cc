@@ -26,7 +26,8 @@ static_assert(sizeof(long) == sizeof(int64_t));  // NumPy's int64 has format 'l'
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   if (!nb::inst_ready(self)) {  // created by __new__ without __init__
     view->obj = nullptr;
-    PyErr_SetString(PyExc_BufferError, "these answers are of no call");
+    PyErr_SetString(PyExc_BufferError,
+                    "these Answers are empty: only calls with many keys create Answers");
     return -1;
   }
   const Answer& answer = *nb::inst_ptr<Answer>(self);

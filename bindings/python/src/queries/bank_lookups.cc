@@ -73,8 +73,7 @@ class Lookup {
 
   static std::unique_ptr<KeySource> SourceOf(nb::handle x) {
     if (PyUnicode_Check(x.ptr()) || PyBytes_Check(x.ptr()) || PyByteArray_Check(x.ptr())) {
-      throw nb::type_error(
-          "this is one key and no collection of keys: members_with(key) asks for one");
+      throw nb::type_error("this is one key, and not a collection of keys: use members_with(key)");
     }
     return MakeKeySource(x);
   }

@@ -140,7 +140,7 @@ Client ClientOf(const nb::kwargs& given, const std::optional<nb::bytes>& secret)
   if (unavailable == "maybe") client.options.unavailable = redis::Unavailable::kMaybe;
   if (secret) client.options.secret = SecretOf(*secret);
   for (const auto [name, value] : arguments) {
-    throw nb::type_error(("there is no argument " + nb::cast<std::string>(name)).c_str());
+    throw nb::type_error(("unknown argument " + nb::cast<std::string>(name)).c_str());
   }
   return client;
 }

@@ -259,7 +259,7 @@ class CacheGuard {
   std::optional<Failure> WhyUnknown(const Snapshot<F>& snapshot) const {
     switch (TrustIn(snapshot)) {
       case Trust::kNone:
-        return Failure{"there is no filter", {}};
+        return Failure{"no filter has been published", {}};
       case Trust::kTooOld:
         return Failure{"the filter is older than max_age", {}};
       case Trust::kOtherType:
