@@ -19,14 +19,15 @@
 namespace tamis::redis {
 
 struct NearCacheOptions {
-  // Maximum age of a copy that answers "no" without the servers, at least 1 ms. An older copy is
-  // refreshed first. If not set, the servers confirm every "no". The age is measured with
-  // steady_clock, which stops on Linux while the machine is suspended. A "no" shortly after that
-  // may be older by the time of the suspension.
+  // Maximum age of a copy that answers "no" without the servers, at least 1 ms. A query refreshes
+  // an older copy first. If not set, the servers confirm every "no". The age is measured with
+  // steady_clock. On Linux, this clock stops while the machine is suspended, so after a suspension
+  // the copy may be older by that time.
   std::optional<std::chrono::milliseconds> staleness = {};
-  // Time between the beginnings of two refreshes by a thread of this object, which has its own
-  // connections: 1 ms to a day. Calls never wait for a refresh if `staleness` is longer than this
-  // time and one refresh together. If not set, calls refresh the copy.
+  // Time from the beginning of one refresh to the beginning of the next, 1 ms to a day. A thread of
+  // this object, with its own connections, refreshes the copy. If `staleness` is longer than this
+  // time plus the duration of a refresh, queries wait for a refresh only after failures. If not
+  // set, the copy is refreshed only by Refresh, and by queries that find it older than `staleness`.
   std::optional<std::chrono::milliseconds> refresh_every = {};
   MemoryOptions memory = {};
 };
@@ -34,22 +35,25 @@ struct NearCacheOptions {
 struct NearCacheStats {
   uint64_t refreshes = 0;  // successful refreshes, by calls and by the thread
   uint64_t segments = 0;   // segments that all refreshes have read, including failed ones
-  // Failed refreshes of the thread. It tries again after `refresh_every`. That time doubles with
-  // each failure in a row, up to ServerOptions::max_backoff if that is longer.
+  // Failed refreshes of the thread. After a failure, the thread waits for `refresh_every`. After
+  // each further failure in a row, it waits twice as long, up to ServerOptions::max_backoff. If
+  // `refresh_every` is longer than max_backoff, the wait stays the same.
   uint64_t failures = 0;
   uint64_t failures_in_a_row = 0;
-  std::string last_error;  // of the thread; empty: no failure, or no memory for the text
+  std::string last_error;  // of the last failure of the thread; empty: none, or no memory for it
 };
 
-// Answers "maybe" from memory, because keys are never removed from a filter. "No" comes from the
-// servers, or from a copy that was at most `staleness` old when the call began. So every key is
-// found if its insertion returned at least `staleness` before the call.
+// Answers "maybe" from the local copy: if such an answer is out of date, it is a false positive.
+// "No" comes from the servers, or from a copy that was at most `staleness` old when the call began.
+// So every key is found if its insertion returned at least `staleness` before the call.
 //
-// A refresh reads only the segments that have changed. After a rebuild it reads all of them.
+// A refresh reads the segments that have changed since the last refresh. After a rebuild of the
+// filter, it reads all segments.
 //
-// One thread at a time may use an object. Functions throw what those of SplitBlockFilter throw. An
-// object with `refresh_every` belongs to the process that created it. A child of fork lacks its
-// thread: there, functions throw Error(kInvalidArgument), and the destructor frees nothing.
+// One thread at a time may use an object. Functions throw the same errors as the functions of
+// SplitBlockFilter. An object with `refresh_every` works only in the process that created it,
+// because a child of fork lacks its thread. In a child, functions throw Error(kInvalidArgument),
+// and the destructor frees nothing.
 class NearCache final : public Queryable, public Changeable {
  public:
   // Reads the whole filter. Throws as SplitBlockFilter::Pull, Error(kInvalidArgument) for options
@@ -57,43 +61,48 @@ class NearCache final : public Queryable, public Changeable {
   explicit NearCache(SplitBlockFilter filter, const NearCacheOptions& options = {});
   NearCache(NearCache&&) noexcept;
   NearCache& operator=(NearCache&&) noexcept;
-  // Stops the thread, even while it waits for a server. Waits only for the look-up of a host name.
+  // Stops the thread, even while the thread waits for a server. Only the look-up of a host name
+  // delays this.
   ~NearCache();
 
-  // Queries are those of Queryable. If the servers cannot be reached and the copy is too old, keys
-  // outside the copy are without an answer: see ClientOptions::unavailable of the filter.
-  // This takes up to twice ServerOptions::retry_for, or three times if the thread is refreshing.
+  // Queries are the functions of Queryable. If the copy is too old and the servers cannot be
+  // reached, keys that the copy lacks have no answer, and ClientOptions::unavailable of the filter
+  // applies. Such a query takes up to twice ServerOptions::retry_for, or three times if the thread
+  // is refreshing.
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const override { return KeyType::kUnknown; }  // servers do not store them
   uint64_t bytes() const override { return copy().bytes(); }
 
-  // Inserts on the servers, and then into the copy. Throws as SplitBlockFilter::Insert, and then
-  // leaves the copy as it was.
+  // Inserts on the servers, and then into the copy. Throws as SplitBlockFilter::Insert. After an
+  // exception, the copy is unchanged.
   using Changeable::Insert;
   ChangeTraits change_traits() const noexcept override { return {.whole_calls = true}; }
 
-  // Reads the segments that have changed, and returns their number. If it throws, the copy keeps
-  // what was read. If that is a part of a new generation, the servers confirm every "no" until a
-  // refresh succeeds.
+  // Reads the segments that have changed, and returns their number. After an exception, the copy
+  // contains the segments that were read. If these are a part of a new generation, the servers
+  // confirm every "no" until a refresh succeeds.
   uint64_t Refresh();
-  // The copy has all keys that were inserted before this time. Returns the epoch of the clock while
-  // the copy lacks a part of a new generation.
+  // Returns the time when the last successful refresh began. The copy has all keys whose insertion
+  // returned before this time. While the copy lacks a part of a new generation, returns the epoch
+  // of the clock.
   std::chrono::steady_clock::time_point refreshed_at() const;
   NearCacheStats stats() const;
 
-  // Must not be queried or read with `refresh_every`, because the thread may change its blocks.
+  // Returns the local copy. If `refresh_every` is set, the caller must not query or read the copy,
+  // because the thread may change its blocks at the same time.
   const SplitBlockBloomFilter& copy() const;
   SplitBlockFilter& filter();
 
  private:
   class State;
 
-  // Throws Error(kInvalidArgument) if the object was moved from, and in a child of fork.
+  // Throws Error(kInvalidArgument) if the object was moved from, or if it has a thread and this
+  // process is a child of fork.
   State& state() const;
   void Query(const Keys& keys, uint64_t* bits) const override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
-  // Asks the servers for the keys whose bit in `maybe` is 0, and sets the bits of keys that may be
-  // in.
+  // Queries the servers for the keys whose bit in `maybe` is 0, and sets the bits of keys that may
+  // be in the filter.
   void Confirm(const Keys& keys, std::span<uint64_t> maybe) const;
 
   std::unique_ptr<State> state_;

@@ -12,8 +12,8 @@
 namespace tamis::redis {
 
 struct RedisBloomDumpOptions {
-  // Upper bound for the bits or fingerprints of the filter, in bytes. No server can make the dump
-  // use more memory than this and one chunk of 16 MiB.
+  // Upper bound for the bits or fingerprints of the filter, in bytes. Whatever a server sends, the
+  // dump uses at most this memory and one chunk of 16 MiB.
   uint64_t max_bytes = uint64_t{4} << 30;
 };
 
@@ -21,31 +21,35 @@ struct RedisBloomDump {
   // Name in ForeignFormats (tamis/formats/foreign_filter.h): "redisbloom" for a filter of BF.*,
   // "redisbloom-cf" for a filter of CF.*.
   const char* format = nullptr;
-  // The chunks as a file (tamis/formats/redis_dump.h). ForeignFilter, RedisBloomFilter and
-  // RedisCuckooFilter read it with FromBytes, which checks the bits against the header.
+  // The chunks in the file format of tamis/formats/redis_dump.h. FromBytes of ForeignFilter,
+  // RedisBloomFilter and RedisCuckooFilter reads them, and checks the bits against the header.
   std::vector<std::byte> bytes;
-  // Whether keys were inserted during the dump. The dump may have some of these keys. It has all
-  // keys that were in before.
+  // Whether keys were inserted into a Bloom filter during the dump. The dump may have some of these
+  // keys. It has all keys that were inserted before the dump.
   bool grew = false;
 };
 
-// Reads the filter in `key` with BF.SCANDUMP or CF.SCANDUMP, depending on its TYPE. Reads from the
-// single server, or from the master of the key's slot. Ignores ServerOptions::read_from_replicas.
+// Reads the filter in `key` with BF.SCANDUMP or CF.SCANDUMP, depending on the TYPE of the key.
+// Reads from the single server, or from the master of the key's slot. Ignores
+// ServerOptions::read_from_replicas.
 //
-// A dump takes many commands, and other clients may change the filter between two of them:
-// - A Bloom filter is accepted if its header is the same afterwards, or shows that the filter has
-//   grown. Bits are only ever set, so the dump has every key that was in before. It is not noticed
-//   if the filter was replaced by another with the same links and the same number of keys.
-// - A cuckoo filter moves its keys. It is read until two dumps in a row are equal, so at least
-//   twice. It is not noticed if the filter changes and changes back during both.
-// After any other change the filter is read again, up to 5 times in all.
+// A dump takes many commands, and other clients may change the filter between two commands:
+// - A Bloom filter only gains bits. The dump is accepted if the header after the dump is the same
+//   as before, or shows that keys were inserted. So the dump has every key that was inserted before
+//   it. The function does not notice if another filter with the same links, and at least as many
+//   keys in each link, has replaced the filter.
+// - A cuckoo filter moves its keys. So it is read until two dumps in a row are equal. The function
+//   does not notice a change that both dumps show, if the filter changed back in between.
 //
-// Throws what the construction of a client from `servers` throws
-// (tamis/redis/split_block_filter.h), and
+// If a dump is not accepted, the filter is read again, up to 5 times in all.
+//
+// Throws
+// - Error(kInvalidArgument) if `servers` is invalid, or if certificates for TLS cannot be read,
 // - Error(kUnavailable) if the key does not exist, if the filter changed during all 5 reads, or if
+//   servers do not answer or refuse the client,
 //   servers do not answer or refuse,
-// - Error(kUnsupported) if the key has another type, if the servers lack RedisBloom, or for a
-//   cuckoo filter without keys, which CF.SCANDUMP cannot dump,
+// - Error(kUnsupported) if the key has another type, if the servers lack RedisBloom, if TLS is
+//   missing from this library, or for a cuckoo filter without keys, which CF.SCANDUMP cannot dump,
 // - Error(kOutOfMemory) if the filter is larger than `max_bytes`,
 // - Error(kCorrupt) if the replies are not a dump; FormatError if the header fails a check.
 RedisBloomDump DumpRedisBloom(const ServerOptions& servers, std::string_view key,

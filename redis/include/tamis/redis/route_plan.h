@@ -18,13 +18,13 @@ enum class Route : uint8_t {
 
 struct RoutePlan {
   Route route = Route::kBlocks;
-  // Estimates for each route: the time with one server on this machine, and the bytes sent over the
-  // network. Several servers share both.
+  // Estimates for each route: the time if one server on this machine does all the work, and the
+  // bytes sent over the network. Several servers share the work and the bytes.
   double blocks_seconds = 0;
   double segments_seconds = 0;
   uint64_t blocks_bytes = 0;
   uint64_t segments_bytes = 0;
-  std::string reason;  // a sentence for users
+  std::string reason;  // why this route was chosen, for users
 };
 
 }  // namespace tamis::redis

@@ -33,14 +33,15 @@ enum class Unavailable : uint8_t {
 // How one client uses a filter. The servers do not store these options.
 struct ClientOptions {
   Unavailable unavailable = Unavailable::kThrow;
-  // The secret of a keyed hash, which the servers do not have. As in LoadOptions.
+  // The secret of a keyed hash, which the servers do not have: see LoadOptions::secret.
   std::optional<HashSecret> secret = {};
   // Overrides the choice of PlanRoute.
   std::optional<Route> route = {};
-  // Number of replicas of each master that Insert and Push wait for. If they are not known to have
-  // the keys within half of command_timeout, the call throws kNotDurable. All keys are in then: if
-  // some may not be in, the error has another code. A key on one replica survives the failure of a
-  // master with a single replica, unless its slot moves at the same time. 0: does not wait.
+  // Number of replicas of each master that must confirm the keys of Insert and Push; 0: none. The
+  // call waits for at most half of command_timeout. If fewer replicas confirm, it throws
+  // kNotDurable. All keys are in the filter then: if some may be missing, the error has another
+  // code. If each master has one replica, a key on it survives the failure of the master, unless
+  // the slot of the key moves at the same time.
   uint32_t durable_replicas = 0;
 };
 
@@ -48,8 +49,9 @@ struct ClientOptions {
 struct CreateOptions {
   // Uses capacity, fpr, bytes and hash, as SplitBlockBloomFilter does.
   FilterOptions filter;
-  // From this time on, by the clock of each client, keys are unanswered and insertions throw. An
-  // hour later the keys on the servers expire, and the name is free again. Drop frees it at once.
+  // From this time on, measured by the clock of each client, keys are unanswered and insertions
+  // throw. One hour later, the keys on the servers expire, and the name of the filter is free
+  // again. Drop frees the name at once.
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
 
@@ -57,10 +59,10 @@ struct CreateOptions {
 enum class RebuildState : uint8_t {
   kNone,
   kRunning,
-  // Its client has let the lease expire. Insertions go to two generations until another rebuild
-  // ends it.
+  // The rebuild has not ended, but its lease has expired. Insertions go to two generations until
+  // Rebuild or EndAbandonedRebuild ends it.
   kAbandoned,
-  kUnknown,  // servers gave no usable reply
+  kUnknown,  // servers returned no usable reply
 };
 // Returns "none", "running", "abandoned" or "unknown".
 const char* RebuildStateName(RebuildState state) noexcept;
@@ -73,16 +75,16 @@ struct Info {
   HashSpec hash;            // without the secret
   uint64_t generation = 0;  // random; changes with each rebuild
   RebuildState rebuild = RebuildState::kNone;
-  // As in CreateOptions. A time beyond the range of the clock is cut to its last time.
+  // The deadline in CreateOptions, or the last time of the clock if the clock ends before it.
   std::optional<std::chrono::system_clock::time_point> deadline;
   uint64_t segments = 0;
   uint64_t segment_bytes = 0;
-  // Number of segments that are missing, damaged or could not be read, and the problem of the
-  // first.
+  // Number of segments that are missing, damaged or could not be read, and the problem of the first
+  // such segment.
   uint64_t bad_segments = 0;
   std::string problem;
   // Memory of the segments on the masters (MEMORY USAGE), and the number of segments in that sum.
-  // Segments whose master did not answer are not in it.
+  // The sum does not include segments whose master did not answer.
   uint64_t server_bytes = 0;
   uint64_t measured_segments = 0;
   struct Node {
@@ -96,30 +98,33 @@ struct Info {
 // 64 KiB to 8 MiB that are spread evenly over the slots of a cluster (redis/FORMAT.md). Clients
 // hash the keys. Servers see block numbers and bits.
 //
-// A segment that is missing or damaged gives no answers and takes no keys. It never counts as
-// empty: "no" always comes from a block that was read. Redis replicates after it has answered. If a
-// master fails before that, keys whose insertion was acknowledged are lost and answered with "no".
+// If a segment is missing or damaged, its keys have no answer, and insertions of its keys throw. A
+// missing segment never counts as empty: "no" always comes from a block that was read. Redis
+// replicates a write after it has replied to it. If a master fails in between, acknowledged keys
+// are lost and answered with "no": see ClientOptions::durable_replicas.
 //
 // One thread at a time may use an object. Any number of objects, on any machines, may query and
-// insert at the same time, and no bit is lost. One of them may rebuild the filter
-// (tamis/redis/rebuild.h) while the others go on. A child of fork may use an object of its parent.
-// It makes its own connections.
+// insert at the same time, and no bit is lost. One object may rebuild the filter
+// (tamis/redis/rebuild.h) while others query and insert. A child of fork may use an object of its
+// parent. The child makes its own connections.
 //
 // Functions block until they are done, or until no command has succeeded for
 // ServerOptions::retry_for. All except the destructor throw Error(kUnavailable) if servers cannot
-// be reached or refuse, Error(kInvalidArgument) if the object was moved from, and std::bad_alloc.
+// be reached or refuse the client, Error(kInvalidArgument) if the object was moved from, and
+// std::bad_alloc.
 class SplitBlockFilter final : public Queryable, public Changeable {
  public:
-  // Creates a filter. Names have 1 to 200 bytes without braces and control characters. Throws
-  // Error(kInvalidArgument) for options out of range, for a deadline that has passed, and if a
-  // filter of that name exists, and Error(kOutOfMemory) if a server lacks memory (maxmemory).
-  // After an exception no part of the new filter is left, unless servers fail as well.
+  // Creates a filter. A name has 1 to 200 bytes, without braces and control characters. Throws
+  // Error(kInvalidArgument) for an invalid name, for options out of range, for a deadline that has
+  // passed, and if a filter of that name exists. Throws Error(kOutOfMemory) if a server lacks
+  // memory (maxmemory). After an exception, no part of the new filter stays on servers that can be
+  // reached.
   static SplitBlockFilter Create(const ServerOptions& servers, std::string_view name,
                                  const CreateOptions& options, const ClientOptions& client = {});
   // Opens the filter of that name. Throws Error(kInvalidArgument) if it does not exist,
   // Error(kCorrupt) if its descriptor is damaged, Error(kUnsupported) if its version or kind is
   // unknown, and Error(kSecret) if the secret is missing, wrong or not needed. With `expected`,
-  // throws Error(kIncompatible) unless a filter of these options has the same blocks and hash.
+  // throws Error(kIncompatible) unless a filter with these options has the same blocks and hash.
   static SplitBlockFilter Open(const ServerOptions& servers, std::string_view name,
                                const ClientOptions& client = {});
   static SplitBlockFilter Open(const ServerOptions& servers, std::string_view name,
@@ -135,17 +140,17 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   double fpr() const;
   const HashSpec& hash() const;
 
-  // Queries are those of Queryable. With Unavailable::kThrow they throw UnansweredError, also for
-  // one key.
+  // Queries are the functions of Queryable. If keys are unanswered, queries with
+  // Unavailable::kThrow throw UnansweredError, also queries of one key.
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const override { return KeyType::kUnknown; }  // servers do not store them
   // Size of the blocks on the servers.
   uint64_t bytes() const override { return split_block::kBlockBytes * num_blocks(); }
 
-  // Bulk insertion is that of Changeable, and rejects only nulls. Throws UnansweredError if some
-  // keys may not be in, or may not be on ClientOptions::durable_replicas replicas. The error names
-  // these keys, `rejected` does not, and they can be inserted again. All other keys are in. The
-  // code of the error is kOutOfMemory if a server lacks memory.
+  // Inserts keys as Changeable does, and rejects only nulls. Throws UnansweredError if some keys
+  // may not be in the filter, or may not be on ClientOptions::durable_replicas replicas. The error
+  // names these keys, and they can be inserted again. `rejected` does not contain them. All other
+  // keys are in the filter. The code of the error is kOutOfMemory if a server lacks memory.
   using Changeable::Insert;
   void Insert(uint64_t key) { Insert(Keys(std::span(&key, 1))); }
   void Insert(std::string_view key) { Insert(Keys(std::span(&key, 1))); }
@@ -156,21 +161,23 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   // Returns the route of a call with `keys` keys, and the reason for it.
   RoutePlan PlanRoute(Operation operation, uint64_t keys) const;
 
-  // Returns a local copy with the same bits. Reads segment by segment, so it may have keys that are
-  // inserted during the call. Servers do not store inserted_count() and the key types: the copy has
-  // 0 and unknown. Throws Error(kOutOfMemory) if the copy does not fit into memory, and, even with
-  // Unavailable::kMaybe, Error(kUnavailable) or Error(kCorrupt) if a segment cannot be read.
+  // Returns a local copy with the same bits. Reads segment by segment, so the copy may have keys
+  // that are inserted during the call. Its inserted_count() is 0, and its key types are unknown,
+  // because servers do not store them. Throws Error(kOutOfMemory) if the copy does not fit into
+  // memory. Even with Unavailable::kMaybe, throws Error(kUnavailable) or Error(kCorrupt) if a
+  // segment cannot be read.
   SplitBlockBloomFilter Pull(const MemoryOptions& memory = {});
-  // Adds all keys of a local filter. Throws Error(kIncompatible) unless blocks and hash are equal,
-  // and Error(kUnavailable), Error(kCorrupt) or Error(kOutOfMemory) if a segment was not changed.
-  // Other segments may have been changed, and the call can be repeated.
+  // Adds all keys of a local filter. Throws Error(kIncompatible) if blocks or hash differ, and
+  // Error(kUnavailable), Error(kCorrupt) or Error(kOutOfMemory) if a segment was not changed. Other
+  // segments may have been changed, and the call can be repeated.
   void Push(const SplitBlockBloomFilter& filter);
 
-  // Looks at all segments, and reports bad ones in the result instead of by an exception.
+  // Reads the state of all segments. Reports bad segments in the result, and does not throw for
+  // them.
   Info GetInfo();
 
-  // Removes the filter from the servers. Clients that have it open get no more answers. If servers
-  // cannot be reached, some of its keys stay on them.
+  // Removes the filter from the servers. Clients that have it open get no more answers. If a server
+  // with segments cannot be reached, these segments stay on it, and the call does not throw.
   void Drop();
 
  private:
