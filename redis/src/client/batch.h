@@ -14,12 +14,12 @@
 
 namespace tamis::redis {
 
-// Keys of one batch. Bounds the memory of a call, which is 24 bytes for each key.
+// Maximum number of keys in a batch. It bounds the memory of a call, which is 24 bytes per key.
 inline constexpr size_t kMaxBatch = size_t{1} << 24;
 
 class Batch {
  public:
-  // Takes at most kMaxBatch keys, and drops nulls.
+  // `keys` must contain at most kMaxBatch keys. The batch does not contain nulls.
   Batch(const Keys& keys, const HashSpec& hash, const Layout& layout);
 
   size_t size() const { return hashes_.size(); }
@@ -42,7 +42,7 @@ struct BlockMask {
   uint32_t number = 0;
   uint32_t bits[split_block::kWords] = {};
 
-  // Returns `bits` as they are on servers: little-endian.
+  // Returns `bits` as servers store them: little-endian.
   std::string Bytes() const;
 };
 // Returns one mask for each block that the hashes fall into, ascending. `first_block` is the first

@@ -19,11 +19,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Redirections of a command that are followed without a pause.
+// Number of redirections of a command that are followed without a pause.
 constexpr int kRedirectsAtOnce = 5;
 constexpr milliseconds kMaxOption = std::chrono::hours(24);
 constexpr double kMaxIdleShare = 0.9;
-// Upper bound for a rest. Without it a server that stalled would get a long one.
+// Upper bound for a rest. Without this bound, a server that stalled once would get a long rest.
 constexpr milliseconds kMaxRest{200};
 constexpr milliseconds kLook{20};  // time between two checks of the stop token
 
@@ -88,8 +88,8 @@ void Client::Run(std::span<Command> commands) {
   }
 }
 
-// Cleans up after std::bad_alloc. The state of the connections is unknown, and none may keep a
-// command of the call.
+// Cleans up after std::bad_alloc. Drops all connections, because their state is unknown, and they
+// may still refer to commands of the call.
 void Client::Abandon() noexcept {
   unrouted_.clear();
   nodes_.clear();
@@ -97,9 +97,10 @@ void Client::Abandon() noexcept {
   left_ = 0;
 }
 
-// WAIT covers the writes of its own connection, and succeeds at once on a new connection. So it
-// uses the connection that has answered the command, or fails. With `all_known`, a command is not
-// durable if its node is no longer a master, because the writes of that node may be lost.
+// WAIT covers only the writes of its own connection, and succeeds at once on a new connection. So
+// WAIT is sent over the connection that has answered the command, and fails if that connection has
+// ended. With `all_known`, a command is not durable if its node is no longer a master, because the
+// writes of that node may be lost.
 void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known) {
   const auto timeout = std::max<int64_t>(1, options().command_timeout.count() / 2);
   const auto needed = [&](const Command& command) -> std::optional<uint32_t> {
@@ -136,8 +137,8 @@ void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool 
   }
 }
 
-// Drops the connections in a child of fork, which shares them with its parent, and seeds the random
-// numbers again. Otherwise both processes would draw the same ones.
+// In a child of fork, drops the connections, because the parent uses them too. Also seeds the
+// random numbers again; otherwise both processes would draw the same numbers.
 void Client::LeaveToParent() {
   if (process_ == getpid()) return;
   process_ = getpid();
@@ -154,8 +155,9 @@ void Client::RunAll() {
   while (left_ > 0) {
     if (stop_.stop_requested()) return FailAll("the client was stopped");
     const Time now = steady_clock::now();
-    // With a map, the nodes themselves report that they refuse the client. This check comes before
-    // the next inquiry, which would count as a second wrong password.
+    // With a map, the nodes themselves report that they refuse the client. Without a map, this
+    // check must come before the next inquiry, which servers would count as a second wrong
+    // password.
     if (refused_ && !has_map_ && !inquiry_) return FailAll(last_error_);
     if ((!has_map_ || stale_) && !inquiry_ && now >= next_refresh_) BeginInquiry(now);
     if (has_map_ && !begun) {
@@ -257,7 +259,7 @@ void Client::Work() {
   }
   for (auto& [key, node] : nodes_) {
     if (!node->link.is_open()) continue;
-    // Includes idle connections, to notice that a server has closed one before it is used.
+    // Includes idle connections, to notice if a server closes one before the next command uses it.
     busy.push_back(node.get());
     pollers.push_back({node->link.fd(), node->link.events(), 0});
     until = std::min(until, node->link.deadline());
@@ -308,7 +310,7 @@ void Client::Take(Command& command, Node& node, Reply& reply, Time now) {
         map_.Move(command.slot(), redirect->to);
         stale_ = true;
       }
-      // Two nodes may redirect to each other until both have the news.
+      // Two nodes may redirect to each other until both have the new map.
       const int rounds = ++command.redirects_ - kRedirectsAtOnce;
       return Retry(command, last_error_, rounds <= 0 ? milliseconds(0) : Backoff(rounds));
     }

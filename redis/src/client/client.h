@@ -21,8 +21,8 @@
 
 namespace tamis::redis {
 
-// One thread at a time may use it. If a reply is lost, the command is sent again, so every command
-// must tolerate being run twice.
+// One thread at a time may use a client. If a reply is lost, the command is sent again, so every
+// command must tolerate being run twice.
 class Client {
  public:
   // Throws Error(kInvalidArgument) for options out of range, and as Tls::Make. Does not connect
@@ -32,19 +32,19 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  // Runs the commands. Returns when each is answered or has failed.
+  // Runs the commands. Returns when each command is answered or has failed.
   void Run(std::span<Command> commands);
-  // Waits until `replicas` replicas have the writes of `commands`, which must be those of the last
-  // Run, but at most half of command_timeout. Sets Command::durable. With `all_known`, waits for
-  // all replicas that the cluster has shown for their slots, if these are more.
+  // Waits until `replicas` replicas have the writes of `commands`, for at most half of
+  // command_timeout. `commands` must be the commands of the last Run. Sets Command::durable. With
+  // `all_known`, waits for all replicas that the cluster shows for the masters of `commands`, if
+  // these are more.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
-  // Sleeps as long as before the retry of a node that has failed `failures` times, but not beyond
-  // `end`.
+  // Sleeps for the pause that follows `failures` failures in a row, but not beyond `end`.
   void Pause(int failures, std::chrono::steady_clock::time_point end);
 
-  // After `stop` is requested, Run fails all commands without an answer, and pauses end. Both check
-  // it every 20 ms.
+  // After `stop` is requested, Run fails all commands that are not answered yet, and Pause returns.
+  // Both check `stop` every 20 ms.
   void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }
 
   // Reads the slot map from a node. Throws Error(kUnavailable) if no node returns it.
@@ -69,8 +69,8 @@ class Client {
     std::deque<Command*> queue;
     int failures = 0;
     Time not_before{};
-    // For commands with `work`: the number under way, the time when the server began the current
-    // one, and the end of the rest, before which no more are sent.
+    // For commands with `work`: the number of those without a reply, the time when the server began
+    // the current one, and the end of the rest. No such command is sent before the end of the rest.
     size_t working = 0;
     Time working_since{};
     Time rests_until{};
@@ -97,15 +97,15 @@ class Client {
   const Address* TargetOf(const Command& command, bool& read_only);
   void Retry(Command& command, std::string why, std::chrono::nanoseconds pause);
   void Fail(Command& command, std::string why);
-  // Fails all commands, including those of broken connections, which must not keep any.
+  // Fails all commands, and removes them from all connections.
   void FailAll(const std::string& why);
   void Abandon() noexcept;
   std::chrono::nanoseconds Backoff(int failures);
 
-  // An inquiry for the slot map. It goes to one node after the other, over connections of its own,
-  // while commands go on.
+  // A request for the slot map. It is sent to one node after the other, over connections of its
+  // own, until a node returns the map. Commands run at the same time.
   struct Inquiry {
-    std::deque<Address> left;  // the nodes that follow
+    std::deque<Address> left;  // the nodes to ask next
     std::unique_ptr<Link> link;
     std::unique_ptr<Command> command;
   };
@@ -113,7 +113,7 @@ class Client {
   // Sends the inquiry to the next node, or ends it after the last one.
   void AskNext(Time now);
   void AskFor(std::string_view what, Time now);
-  // Takes the answer if it has arrived.
+  // Handles the answer if it has arrived, and asks the next node if the connection has ended.
   void GoOnAsking(Time now);
   void TakeAnswer(const Reply& reply, Time now);
   void UseMap(SlotMap map, bool in_cluster, Time now);
@@ -126,7 +126,7 @@ class Client {
   bool stale_ = false;    // whether the map is out of date
   bool refused_ = false;  // whether a node has refused an inquiry
   int refresh_failures_ = 0;
-  uint64_t maps_ = 0;  // number of maps so far
+  uint64_t maps_ = 0;  // number of maps that were read
   Time map_time_;      // time of the last one
   std::optional<Inquiry> inquiry_;
   Time next_refresh_{};

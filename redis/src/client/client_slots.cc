@@ -14,7 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Limits for the reply. Suffice for a cluster of 1,000 nodes with scattered slots.
+// Limits for the reply with the map. They suffice for a cluster of 1,000 nodes with scattered
+// slots.
 constexpr size_t kMapBytes = size_t{8} << 20;
 constexpr size_t kMapElements = 400'000;
 // Minimum time between two inquiries. MOVED replies change the map at once.

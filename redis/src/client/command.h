@@ -17,7 +17,7 @@
 
 namespace tamis::redis {
 
-// A Lua script. Servers keep scripts, so the source is only sent where it is unknown.
+// A Lua script. Servers keep scripts, so a client sends the source only to servers that lack it.
 struct Script {
   explicit Script(std::string its_source);
 
@@ -25,16 +25,16 @@ struct Script {
   std::string sha;
 };
 
-// `reply_bytes` of a command whose reply is a status, a number or a record of this library.
+// Value of `reply_bytes` for replies that are a status, a number or a record of this library.
 inline constexpr size_t kSmallReply = 4096;
 
 class Command {
  public:
-  // All keys of the command must be in `slot`. `reply_bytes` bounds the strings of the reply, and
-  // there are 4 KiB more for an error.
+  // All keys of the command must be in `slot`. `reply_bytes` is an upper bound for the strings of
+  // the reply. The reply may be 4 KiB longer, because it may be an error.
   Command(uint32_t slot, std::initializer_list<std::string_view> words, size_t reply_bytes,
           size_t reply_elements = 16);
-  // Runs a script: with EVALSHA, or with EVAL if the server lacks it.
+  // Runs a script: with EVALSHA, or with EVAL if the server lacks the script.
   Command(uint32_t slot, const Script& script, const std::vector<std::string_view>& keys,
           const std::vector<std::string_view>& arguments, size_t reply_bytes);
 
@@ -49,18 +49,19 @@ class Command {
     return tail_.size() + limits_.bytes + kElementBytes * limits_.elements + work;
   }
 
-  // The command as it is sent is Head() followed by tail(). `with_source`: EVAL.
+  // The command is sent as Head() followed by tail(). `with_source`: use EVAL, not EVALSHA.
   std::string Head(bool with_source) const;
   const std::string& tail() const { return tail_; }
 
-  // Bytes of whole segments that the server goes through. It serves no other client meanwhile.
+  // Bytes of whole segments that the server processes. It serves no other client during that time.
   uint64_t work = 0;
-  // Whether a replica may answer it.
+  // Whether a replica may answer the command.
   bool reads = false;
-  // Set by Client::AwaitReplicas: whether enough replicas have its writes.
+  // Set by Client::AwaitReplicas: whether enough replicas have the writes of the command.
   bool durable = false;
 
-  // The outcome: a reply, which may be an error, or `failure`, the reason why it is missing.
+  // The outcome. If `answered`, `reply` is the reply, which may be an error. Otherwise `failure` is
+  // the reason why there is no reply.
   bool answered = false;
   Reply reply;
   std::string failure;
@@ -69,7 +70,7 @@ class Command {
   friend class Client;
   using Time = std::chrono::steady_clock::time_point;
 
-  static constexpr uint64_t kElementBytes = 32;  // a line in a reply
+  static constexpr uint64_t kElementBytes = 32;  // for the first line of each element of a reply
 
   uint32_t slot_;
   size_t words_ = 0;  // number of words in tail_
@@ -83,7 +84,8 @@ class Command {
   bool with_source_ = false;
   std::optional<Address> ask_;
   Time not_before_{};
-  // The connection that has answered it. A pinned command must use this connection.
+  // The connection that has answered the command. A pinned command is sent only over this
+  // connection.
   bool pinned_ = false;
   Address node_;
   uint64_t connection_ = 0;

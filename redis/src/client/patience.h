@@ -11,16 +11,16 @@
 
 namespace tamis::redis {
 
-// Allows three repetitions, because one rebuild changes a segment three times. Then allows more
-// until ServerOptions::retry_for has passed without progress, with pauses after the first eight. A
-// slow client, or one that waits for a slot that moves, can be late for each change of many
-// rebuilds. The limit is for servers whose answers never stop changing.
+// Always allows three repetitions, because one rebuild changes a segment three times. Allows
+// further repetitions until ServerOptions::retry_for has passed without progress, and pauses before
+// each one after the eighth. A client that is slow, or that waits for a moving slot, can be too
+// late for many rebuilds in a row. The time limit is for servers whose answers never stop changing.
 class Patience {
  public:
   explicit Patience(Client& client) : client_(client) {}
 
-  // Returns whether to repeat the work that is not done, and may pause before. `left` is the amount
-  // of that work. The time limit restarts when it shrinks.
+  // Returns whether to repeat the work that is not done, and may pause first. `left` is the amount
+  // of this work. Whenever `left` is smaller than ever before, the time limit starts again.
   bool OnceMore(size_t left) {
     const auto now = std::chrono::steady_clock::now();
     if (left < least_left_) end_ = now + client_.options().retry_for;

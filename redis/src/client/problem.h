@@ -24,7 +24,8 @@ struct Problem {
   Remedy remedy = Remedy::kNone;
 };
 
-// Returns true if only `than` is kNotDurable: keys that may not be in at all are worse.
+// Returns true if only `than` is kNotDurable. Other problems are worse, because keys may not be in
+// the filter at all.
 bool IsWorse(const Problem& problem, const Problem& than);
 
 // Returns text such as "segment 5: ".
@@ -33,11 +34,11 @@ std::string InSegment(uint64_t segment);
 // Returns the problem of a client that was too slow for each of several rebuilds.
 Problem RebuiltAgainAndAgain();
 
-// Returns the problem of a command that was run: its reply is missing or an error. Otherwise
-// returns nothing.
+// Returns the problem of a command that was run, if its reply is missing or an error; otherwise
+// nothing.
 std::optional<Problem> ProblemOf(const Command& command);
 
-// The same for a command whose reply must be a string of `bytes` bytes.
+// Like ProblemOf. It is also a problem if the reply is not a string of `bytes` bytes.
 std::optional<Problem> ProblemOfString(const Command& command, size_t bytes);
 
 }  // namespace tamis::redis

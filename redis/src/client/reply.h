@@ -28,8 +28,8 @@ struct Reply {
 std::string ReplyText(const Reply& reply);
 // Returns the first 200 characters of a text from a server, with '?' for all but printable ASCII.
 std::string ShownText(std::string_view text);
-// Returns whether an error with this text will pass: a slot moves, a master changes or starts, or a
-// script of another client takes long.
+// Returns whether an error with this text is temporary: a slot moves, a master changes or starts,
+// or a script of another client takes long.
 bool IsTemporary(std::string_view error);
 
 }  // namespace tamis::redis

@@ -7,7 +7,8 @@
 
 namespace tamis::redis {
 
-// hiredis, which is C, calls these functions, so they must not throw. nullptr ends the reading.
+// hiredis, a C library, calls these functions, so they must not throw. If one returns nullptr,
+// hiredis stops reading.
 struct ReplyFunctions {
 #if HIREDIS_MAJOR > 0
   using Count = size_t;
@@ -28,7 +29,7 @@ struct ReplyFunctions {
   }
 
   static Reply* Make(const redisReadTask* task, Reply::Type type) {
-    // Counts one element even for a value without bytes, because it costs memory.
+    // Counts every value as an element, even without bytes, because its Reply takes memory.
     if (!ReaderOf(task).Take(0, 1)) return nullptr;
     Reply* const reply = Place(task);
     if (reply != nullptr) reply->type = type;
@@ -57,7 +58,8 @@ struct ReplyFunctions {
     return Filled(task, type, [&](Reply& reply) { reply.text.assign(bytes, size); });
   }
   static void* CreateArray(const redisReadTask* task, Count count) {
-    // Nested arrays are freed recursively. Only hiredis before 1.0 limits the depth itself.
+    // Limits the depth, because nested arrays are freed recursively, and hiredis 1.0 or newer does
+    // not limit it.
     int depth = 0;
     for (const redisReadTask* t = task->parent; t != nullptr; t = t->parent) ++depth;
     // A negative count becomes a number above all limits.

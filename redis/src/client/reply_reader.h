@@ -14,7 +14,7 @@ namespace tamis::redis {
 // Upper bounds for one reply.
 struct ReplyLimits {
   size_t bytes = 0;     // of all strings
-  size_t elements = 0;  // array elements, and one for each value
+  size_t elements = 0;  // number of values, plus the lengths of all arrays
 };
 
 class ReplyReader {
@@ -31,16 +31,16 @@ class ReplyReader {
   void set_limits(const ReplyLimits& limits) { limits_ = limits; }
   // Adds bytes. Returns false if there is not enough memory.
   bool Feed(const char* bytes, size_t size);
-  // Reads the next reply. Leaves `reply` empty if it is not complete. Returns false if the bytes
-  // are not a reply, or if it exceeds its limits. error() then returns the reason, and nothing more
-  // can be read.
+  // Reads the next reply. Leaves `reply` empty if the reply is not complete. Returns false if the
+  // bytes are not a reply, or if the reply exceeds its limits. After that, error() returns the
+  // reason, and no more replies can be read.
   bool Next(std::unique_ptr<Reply>& reply);
   const char* error() const;
 
  private:
   friend struct ReplyFunctions;
 
-  // Counts bytes and elements of the current reply. Returns false if that exceeds its limits.
+  // Counts bytes and elements of the current reply. Returns false if the reply exceeds its limits.
   bool Take(size_t bytes, size_t elements);
 
   std::unique_ptr<redisReader, void (*)(redisReader*)> own_;

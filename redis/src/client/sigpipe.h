@@ -6,8 +6,8 @@
 
 namespace tamis::redis {
 
-// Works for the calling thread, for the lifetime of the object, and with any SIGPIPE handler of the
-// process.
+// Blocks the signal for the calling thread during the lifetime of the object, whatever handler of
+// SIGPIPE the process has. The destructor removes a SIGPIPE that arrived during that time.
 class SigpipeBlock {
  public:
   SigpipeBlock() noexcept {

@@ -68,8 +68,8 @@ struct Node {
   bool online = false;
 };
 
-// Returns nothing for a node that has failed, such as a replaced master, which is still listed. A
-// loading node gets no address, because no command goes to it.
+// Returns nothing for a failed node, such as a replaced master that the reply still lists. A
+// loading node gets no address, because no command is sent to it.
 std::optional<Node> ParseNode(const Reply& reply, const Address& asked, bool tls) {
   const std::vector<Reply>& fields = Array(reply, 0, "a node");
   const Reply& health = Need(fields, "health");

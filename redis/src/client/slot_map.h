@@ -20,9 +20,9 @@ class SlotMap {
   SlotMap() : owners_(kSlots, kNobody) {}
   // One server owns all slots.
   static SlotMap OfServer(const Address& server);
-  // Parse replies to CLUSTER SHARDS and CLUSTER SLOTS from the node at `asked`. A node without a
-  // host is at the host of `asked`. `tls`: uses the TLS ports. Throw Error(kUnavailable) if the
-  // reply has another form.
+  // Parse the reply of the node at `asked` to CLUSTER SHARDS or CLUSTER SLOTS. If the reply names
+  // no host for a node, the node has the host of `asked`. `tls`: whether to use the TLS ports.
+  // Throw Error(kUnavailable) if the reply has another form.
   static SlotMap OfShards(const Reply& reply, const Address& asked, bool tls);
   static SlotMap OfSlots(const Reply& reply, const Address& asked);
 
@@ -30,9 +30,9 @@ class SlotMap {
   const Address* MasterOf(uint32_t slot) const;
   // Returns the replicas that can answer queries; nullptr if the master is unknown.
   const std::vector<Address>* ReplicasOf(uint32_t slot) const;
-  // Returns the number of replicas that may replace `master` when it fails, or nothing if it is not
-  // a master. Includes "loading" ones: CLUSTER SHARDS also shows this for replicas whose progress
-  // the answering node does not have yet.
+  // Returns the number of replicas that may replace `master` if it fails, or nothing if `master` is
+  // not a master. Counts "loading" replicas too: CLUSTER SHARDS shows any replica as "loading"
+  // until the answering node has learned how far its replication is.
   std::optional<uint32_t> FollowersOf(const Address& master) const;
   // Applies a MOVED reply.
   void Move(uint32_t slot, const Address& master);

@@ -16,16 +16,16 @@ class Tls {
   // cannot be used.
   static std::shared_ptr<Tls> Make(const std::string& ca_file);
 
-  // The TLS side of a connection. Lives as long as its context.
+  // The TLS state of a connection. The redisContext of the connection owns it.
   using Session = void;
 
   virtual ~Tls() = default;
   // Begins TLS on a connection to `host`. Returns nullptr if that failed.
   virtual Session* Start(redisContext* context, const std::string& host) = 0;
-  // Returns whether the handshake is complete. Data comes from the server only after that.
+  // Returns whether the handshake is complete. Before that, the server sends no data.
   virtual bool IsBegun(const Session* session) const = 0;
-  // Returns why the certificate of the server is not trusted, which is final; nullptr if it is
-  // trusted or has not arrived.
+  // Returns the reason why the certificate of the server is not trusted. Another try is useless
+  // then. Returns nullptr if the certificate is trusted or has not arrived.
   virtual const char* WhyUntrusted(const Session* session) const = 0;
 };
 

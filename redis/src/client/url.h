@@ -28,8 +28,8 @@ struct Url {
   uint32_t database = 0;
 };
 
-// Parses the form in ServerOptions::url. Throws Error(kInvalidArgument), whose text contains no
-// part of the URL, as it may be a password.
+// Parses a URL in the form of ServerOptions::url. Throws Error(kInvalidArgument). The text of the
+// error contains no part of the URL, because that part may be a password.
 Url ParseUrl(std::string_view text);
 
 // Parses decimal digits without leading zeros, so each number has one text. Returns false and

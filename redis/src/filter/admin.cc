@@ -127,7 +127,7 @@ void Admin::Create(const CreateOptions& options) {
   state_.set_hash(options.filter.hash);
   try {
     CreateSegments();
-    // The descriptor comes last, so that a client that sees it finds all segments.
+    // The descriptor comes last, so that a client that reads it finds all segments.
     const std::string text = DescriptorText(made);
     Command set(slot, {"SET", key, text, "NX"}, kSmallReply);
     if (const std::string expiry = ExpiryText(made); expiry != "0") {
@@ -135,7 +135,7 @@ void Admin::Create(const CreateOptions& options) {
       set.Append(expiry);
     }
     if (state_.RunOne(client_, set).IsStatus("OK")) return;
-    // This very command may have set it, if its first reply was lost.
+    // If its first reply was lost, this command itself may have set the descriptor.
     Command look = GetCommand(key);
     const Reply& there = state_.RunOne(client_, look);
     if (!there.IsString() || there.text != text) throw exists;
@@ -186,7 +186,7 @@ void Admin::Drop() {
       records.push_back(reply.text);
       break;
     }
-    // The pause comes first: a descriptor that was read before it would be out of date after it.
+    // Pauses first: a descriptor that was read before the pause could be out of date after it.
     const bool once_more = patience.OnceMore(1);
     if (!retry_.ReadDescriptorAgain()) break;
     if (!once_more) state_.Throw(RebuiltAgainAndAgain());
@@ -201,15 +201,15 @@ void Admin::Drop() {
       if (parsed.old != current && parsed.next != current) continue;
       generations.insert({parsed.old, parsed.next});
     } catch (const Error&) {
-      // A record of another version. Its generations are unknown.
+      // A record of another version. The generations in it are unknown.
     }
   }
   for (const uint64_t generation : generations) Unlink(generation);
 }
 
-// The commands run one after the other, because the order of commands in one batch is not fixed.
-// A script cannot replace them, because users without the right to write also call this. MGET
-// cannot either, because it answers "missing" for a key of another type.
+// The commands run one after the other, because the order of commands in one batch is not fixed. A
+// script cannot replace them, because GetInfo must work for users without the right to write. MGET
+// cannot either, because it returns nil for a key of another type.
 RebuildState Admin::RebuildStateOf(const Command& record) {
   const auto is_missing = [](const Command& get) {
     return get.answered && get.reply.type == Reply::Type::kNil;
@@ -221,7 +221,7 @@ RebuildState Admin::RebuildStateOf(const Command& record) {
   client_.Run(std::span(&lease, 1));
   if (is_there(lease)) return RebuildState::kRunning;
   if (!is_missing(lease)) return RebuildState::kUnknown;
-  // Record and lease end together, and another rebuild may have begun since.
+  // The rebuild may have ended before the lease was read, and another one may have begun since.
   Command again = GetCommand(RebuildKey(state_.name()));
   client_.Run(std::span(&again, 1));
   if (is_missing(again)) return RebuildState::kNone;

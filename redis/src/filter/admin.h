@@ -31,11 +31,12 @@ class Admin {
 
  private:
   void CreateSegments();
-  // Removes the segments of a generation, except those that cannot be reached.
+  // Removes the segments of a generation, except segments on servers that cannot be reached.
   void Unlink(uint64_t generation);
-  // Looks at everything once. `problem`: the first one that another descriptor may solve.
+  // Reads the states of all segments once. `problem`: the first one that a newer descriptor may
+  // solve.
   Info LookAtAll(std::optional<Problem>& problem);
-  // `record`: GET of the rebuild record, with its reply.
+  // `record`: a GET of the rebuild record, with its reply.
   RebuildState RebuildStateOf(const Command& record);
 
   FilterState& state_;

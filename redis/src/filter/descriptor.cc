@@ -15,7 +15,7 @@ namespace tamis::redis {
 namespace {
 
 constexpr uint64_t kAny = ~uint64_t{0};
-constexpr size_t kMaxText = 1024;  // DescriptorText writes no longer one
+constexpr size_t kMaxText = 1024;  // longer than any text of DescriptorText
 constexpr std::string_view kFirstWord = "tamis-redis";
 
 HashKind ParseHashKind(LineReader& reader) {

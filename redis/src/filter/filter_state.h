@@ -34,7 +34,7 @@ class FilterState {
   // Returns true if `other` describes this filter, in any generation.
   bool IsRebuiltFrom(const Descriptor& other) const;
 
-  // The mark of a segment, as a reply last showed it; 0 before any reply has shown one.
+  // Returns the mark of a segment in the last reply that has shown it; 0 if no reply has.
   uint64_t MarkOf(uint64_t segment) const { return marks_.empty() ? 0 : marks_[segment]; }
   void SetMark(uint64_t segment, uint64_t mark);
 

@@ -13,8 +13,9 @@ namespace {
 // Memory for one GETRANGE of a block with its reply, in bytes.
 constexpr uint64_t kRangeBytes = 512;
 
-// Keys of a batch if the caller has chosen Route::kBlocks. That route needs a command for each key,
-// even if all keys are in one segment. Otherwise many keys of a segment go by the whole segment.
+// Maximum number of keys in a batch if the caller has chosen Route::kBlocks. That route sends a
+// command for each key, even if all keys are in one segment. Without that choice, PlanRoute takes
+// Route::kSegments for such keys.
 constexpr size_t kMaxBlocksBatch = size_t{1} << 16;
 
 bool BlockOfBytesContains(const char* bytes, uint64_t hash) {

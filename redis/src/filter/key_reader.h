@@ -24,8 +24,8 @@ class KeyReader {
             SegmentTransfer& transfer, const ClientOptions& options)
       : state_(state), commands_(commands), retry_(retry), transfer_(transfer), options_(options) {}
 
-  // Sets bit i of `maybe` if key i may be in the filter or is unanswered. All bits must be 0
-  // before. Then throws UnansweredError for unanswered keys, unless Unavailable::kMaybe is set.
+  // Sets bit i of `maybe` if key i may be in the filter or is unanswered. All bits must be 0 before
+  // the call. Throws UnansweredError if keys are unanswered, unless Unavailable::kMaybe is set.
   void Query(const Keys& keys, std::span<uint64_t> maybe);
 
  private:

@@ -12,7 +12,7 @@
 namespace tamis::redis {
 namespace {
 
-// Blocks of one script. A server does nothing else while a script runs: about 2 ms for this many.
+// Maximum number of blocks in one script. A server runs nothing else during a script: about 2 ms.
 constexpr size_t kBlocksOfScript = 1024;
 
 }  // namespace

@@ -25,7 +25,7 @@ class KeyWriter {
       : state_(state), commands_(commands), retry_(retry), transfer_(transfer), options_(options) {}
 
   // Inserts all keys that are not null, and returns their number. Throws UnansweredError if some
-  // may not be in, or may not be on enough replicas.
+  // keys may not be in the filter, or may not be on enough replicas.
   size_t Insert(const Keys& keys);
 
  private:

@@ -1,4 +1,4 @@
-// The keys of a filter on the servers, and its cut into segments: see FORMAT.md.
+// The keys of a filter on the servers, and how it is cut into segments: see FORMAT.md.
 #ifndef TAMIS_REDIS_SRC_FILTER_LAYOUT_H_
 #define TAMIS_REDIS_SRC_FILTER_LAYOUT_H_
 
@@ -16,16 +16,17 @@ namespace tamis::redis {
 inline constexpr uint64_t kSegmentHeadroom = 64;
 inline constexpr uint64_t kMinSegment = uint64_t{64} << 10;
 inline constexpr uint64_t kMaxSegment = uint64_t{8} << 20;
-// Each segment that a call has keys for costs as much as two keys, so segments are large. LayoutFor
-// takes the largest size with which the shares of each of these numbers of masters differ by at
-// most kUnevenness from equal shares. A filter too small for that gets the largest size with at
-// least kManySegments segments, or the smallest size.
+// Besides its keys, each segment of a call costs as much as about three keys, so segments are
+// large. LayoutFor takes the largest size with which the shares of each of these numbers of masters
+// differ from equal shares by at most kUnevenness. For a filter that is too small for this, it
+// takes the largest size with at least kManySegments segments, or the smallest size.
 inline constexpr uint64_t kEvenMasters[] = {2, 3, 4, 5, 6, 12};
 inline constexpr double kUnevenness = 0.05;
 inline constexpr uint64_t kManySegments = 60;
 inline constexpr size_t kMaxNameBytes = 200;
 
-// The blocks of a filter, cut into segments of equal size. The last one has the rest.
+// The blocks of a filter, cut into segments of equal size. The last segment has the remaining
+// blocks.
 struct Layout {
   uint64_t blocks = 1;          // in [1, split_block::kMaxBlocks]
   uint64_t segment_blocks = 1;  // in each segment except the last

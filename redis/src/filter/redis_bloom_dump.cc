@@ -24,8 +24,9 @@ using Bytes = std::span<const std::byte>;
 // Upper bound for one chunk: MAX_SCANDUMP_SIZE of rebloom.c. A header has about 50 bytes per link.
 constexpr size_t kChunkBytes = size_t{16} << 20;
 constexpr int kPasses = 5;
-// Lower bound for a chunk. RedisBloom ends one after 16 MiB, or at the end of a link or layer. With
-// one byte in each chunk, a server could keep the client busy without end.
+// Lower bound for a chunk, except the last one of a link or layer. RedisBloom ends a chunk after 16
+// MiB, or at the end of a link or layer. A server that sent one byte per chunk could keep the
+// client busy without end.
 constexpr uint64_t kLeastBytes = uint64_t{64} << 10;
 constexpr size_t kFrameBytes = 16;
 constexpr size_t kShownKey = 64;
@@ -180,8 +181,8 @@ class Dumper {
     return parts;
   }
 
-  // Returns what is wrong with a chunk after `done` bytes of the filter, `left` bytes before the
-  // end of a link or layer; empty: nothing.
+  // Returns the problem of a chunk that follows `done` bytes of the filter, and begins `left` bytes
+  // before the end of a link or layer. Returns "" if the chunk is valid.
   static std::string WrongIn(const Chunk& chunk, uint64_t done, uint64_t left) {
     const uint64_t bytes = chunk.bytes.size();
     const std::string where = detail::StrCat(" after ", done, " bytes of the filter");
@@ -197,7 +198,8 @@ class Dumper {
     return {};
   }
 
-  // Writes the chunk to file_, or compares it while the dump is the same as before.
+  // Compares the chunk with the previous dump, which is in file_. From the first difference on,
+  // writes the chunk to file_.
   void Take(const Chunk& chunk) {
     std::byte frame[kFrameBytes];
     for (size_t i = 0; i < 8; ++i) {

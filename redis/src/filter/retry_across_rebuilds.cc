@@ -33,7 +33,7 @@ std::vector<Undone> RetryAcrossRebuilds::Run(size_t begin, size_t end, const Onc
       may_be_rebuilt |= one.problem.remedy == Remedy::kDescriptor;
       may_be_done_again |= one.problem.remedy == Remedy::kAgain;
     }
-    // The pause comes first: a descriptor that was read before it would be out of date after it.
+    // Pauses first: a descriptor that was read before the pause could be out of date after it.
     const bool once_more =
         (may_be_rebuilt || may_be_done_again) && patience.OnceMore(undone.size() + which.size());
     std::optional<Problem> unread;

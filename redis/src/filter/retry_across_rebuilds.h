@@ -1,4 +1,4 @@
-// Repeats work on segments when another client rebuilds the filter meanwhile: FORMAT.md,
+// Repeats work on segments if another client rebuilds the filter at the same time: FORMAT.md,
 // "Rebuilding".
 #ifndef TAMIS_REDIS_SRC_FILTER_RETRY_ACROSS_REBUILDS_H_
 #define TAMIS_REDIS_SRC_FILTER_RETRY_ACROSS_REBUILDS_H_
@@ -25,22 +25,23 @@ struct Undone {
 
 class RetryAcrossRebuilds {
  public:
-  // Does the pieces of work with the indices `which`, and returns those that were not done.
+  // Does the pieces of work with the indices `which`, and returns the pieces that were not done.
   using Once = std::function<std::vector<Undone>(std::span<const size_t> which)>;
 
   RetryAcrossRebuilds(FilterState& state, Client& client, SegmentCommands& commands)
       : state_(state), client_(client), commands_(commands) {}
 
-  // Calls `once` for the indices from `begin` to `end`. Repeats it for those that were not done
-  // because a replica lacks something, or because the filter is or was rebuilt. Returns the rest.
+  // Calls `once` for the indices from `begin` to `end`. Calls it again for pieces that were not
+  // done because a replica lacks data, or because the filter is or was rebuilt. Returns the pieces
+  // that were not done in the end.
   std::vector<Undone> Run(size_t begin, size_t end, const Once& once);
 
-  // For callers that repeat a whole operation instead: a new limit on its repetitions.
+  // Returns a new limit for repetitions, for callers that repeat a whole operation.
   Patience NewPatience() { return Patience(client_); }
   // Reads the descriptor. If the filter has another generation now, adopts it and returns true.
   // Throws if the descriptor cannot be read.
   bool ReadDescriptorAgain();
-  // The same, but returns false and writes the reason to `unread` instead of throwing.
+  // The same, but does not throw if the descriptor cannot be read: returns false and sets `unread`.
   bool ReadDescriptorAgain(std::optional<Problem>& unread);
 
  private:

@@ -147,8 +147,8 @@ call('SETRANGE', KEYS[1], ARGV[1], ARGV[4])
 return 1
 )lua";
 
-// If the reply is lost and this script or one below runs again, it finds its own result and
-// succeeds. Only kEnd then returns kChanged, which its callers ignore.
+// If the reply to this script or to one below is lost, the script runs again, finds its own result
+// and succeeds. Only kEnd returns kChanged then, which its callers ignore.
 constexpr const char* kAcquire = R"lua(
 local call = redis.call
 local descriptor = call('GET', KEYS[1])

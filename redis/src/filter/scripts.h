@@ -1,6 +1,6 @@
-// The Lua scripts that servers run. Each script runs as a whole or not at all. It first checks that
-// the data is as expected, and otherwise changes nothing. FORMAT.md describes the checks. No script
-// changes when keys expire.
+// The Lua scripts that servers run. A server runs each script as a whole or not at all. A script
+// first checks that the data is as expected. If not, it changes nothing. FORMAT.md describes the
+// checks. No script changes when an existing descriptor, record or segment expires.
 #ifndef TAMIS_REDIS_SRC_FILTER_SCRIPTS_H_
 #define TAMIS_REDIS_SRC_FILTER_SCRIPTS_H_
 
@@ -9,35 +9,39 @@
 namespace tamis::redis {
 
 // Offsets are decimal texts, because scripts read texts faster than they print numbers. Comments
-// list KEYS and ARGV in their order, and the reply. "State" below is the window of the state, as
-// segment_state.h defines it.
+// list KEYS, ARGV and the reply of each script. "State" means the window that segment_state.h
+// defines.
 struct Scripts {
-  // The scripts up to `mark` begin with the segment as first key and four arguments: begin of the
-  // state, end of its window, expected state without the version, and offset of the version or, for
-  // `mark`, of the mark. If the state is not the expected one, they change nothing and return it.
+  // Arguments of the scripts up to `mark`. KEYS[1]: the segment. ARGV[1]: begin of the state.
+  // ARGV[2]: end of the state window. ARGV[3]: expected state without the version. ARGV[4]: offset
+  // of the version, or for `mark`, of the mark. If the state is not the expected one, these scripts
+  // change nothing and return the state.
 
-  // Sets bits. ARGV[5]: an odd version, to replace an even one. Then for each block: its first and
-  // last offset, and 32 bytes. Returns the number of blocks that changed.
+  // Sets bits. ARGV[5]: an odd version. If a block changes, it replaces an even version. Three more
+  // arguments for each block: offsets of its first and last byte, and 32 bytes. Returns the number
+  // of blocks that changed.
   Script insert;
-  // The same, but also writes if no block changes, so that WAIT waits for bits of other clients.
+  // Like `insert`, but also writes if no block changes, so that WAIT covers bits of other clients.
   Script durable_insert;
-  // Sets the bits of a delta, and removes it. KEYS[2]: the delta. ARGV[5]: an odd version. ARGV[6]:
-  // expiry of the segment, or "0". Returns 1, or kNoDelta.
+  // Sets the bits of a delta in the segment, and removes the delta. KEYS[2]: the delta. ARGV[5]: an
+  // odd version, which replaces an even one. ARGV[6]: expiry of the segment, or "0". Returns 1, or
+  // kNoDelta if the delta is missing or has another length than the bits.
   Script merge;
-  // Replaces an odd version by an even one. ARGV[5]: an even version. Returns the state.
+  // Replaces an odd version by an even one. ARGV[5]: an even version. Returns the new state.
   Script settle;
 
   // The same for a segment with a mark. KEYS[2]: the segment of the other generation. ARGV[6]: the
-  // expected state of that segment, without the version. Then the other keys and arguments as
-  // above. Change both segments, or only the first if the second does not belong to its generation.
-  // If the second has an unexpected mark, change nothing and return both states, 32 bytes each.
+  // expected state of that segment, without the version. The other keys and arguments follow. These
+  // scripts change both segments. If KEYS[2] is not a segment of its generation, they change only
+  // KEYS[1]. If KEYS[2] has an unexpected mark, they change nothing and return both states, 32
+  // bytes each.
   Script insert_both;
   Script durable_insert_both;
-  // One more argument: kBoth, or kFirst to only check the second segment.
+  // ARGV[8]: kBoth, or kFirst to check the second segment but not change it.
   Script merge_both;
 
-  // Replaces the mark. ARGV[5]: the new mark. KEYS[2], if there is one: a segment to remove.
-  // Returns the state. It has the new mark unless nothing was done.
+  // Replaces the mark. ARGV[5]: the new mark. KEYS[2], optional: a segment to remove. Returns the
+  // state, which has the new mark if the script has replaced the mark.
   Script mark;
   // Closes a segment. If its mark is not the next generation, first adds its bits to the next
   // segment. KEYS: the segment, the next segment. ARGV: begin of the state, end of its window,

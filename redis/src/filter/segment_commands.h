@@ -24,7 +24,7 @@ class SegmentCommands {
   SegmentCommands(FilterState& state, Client& client, uint32_t durable_replicas)
       : state_(state), client_(client), durable_replicas_(durable_replicas) {}
 
-  // Decides whether later read commands may go to replicas or go to masters only.
+  // Sends later read commands to masters only, or allows replicas to answer them.
   void set_masters_only(bool masters_only) { masters_only_ = masters_only; }
 
   // ---- Reading ----
@@ -39,18 +39,18 @@ class SegmentCommands {
 
   // ---- Writing ----
 
-  // Creates a segment of zeros. Its reply is the state.
+  // Creates a segment of zeros. The reply is the state.
   Command Create(uint64_t segment, uint64_t generation, uint64_t mark, uint64_t version) const;
-  // Runs `script`, or `both` if the segment has a mark, with the arguments that all scripts for
-  // insertion share.
+  // Runs `script`, or `both` if the segment has a mark, with the keys and arguments that all
+  // scripts for insertion share. `more_keys` follow these keys.
   Command Write(const Script& script, const Script& both, uint64_t segment,
                 std::initializer_list<std::string_view> more_keys);
-  // Makes the version of a segment even. Its reply is the state.
+  // Makes the version of a segment even. The reply is the state.
   Command Settle(uint64_t segment);
-  // Stores bits that wait to be merged, under a new key, which it writes to `key`.
+  // Stores bits that wait to be merged. Sets `key` to the new key that contains them.
   Command WriteDelta(uint64_t segment, std::string_view bits, std::string& key);
   Command Unlink(uint64_t segment, uint64_t generation) const;
-  // Returns a version that means that bits may have changed.
+  // Returns a random odd version. It means that bits may have changed.
   std::string OddVersion();
 
   // ---- Running ----
@@ -61,12 +61,12 @@ class SegmentCommands {
 
   // ---- Replies ----
 
-  // Return what is wrong with a segment, judged by the reply to ReadState, ReadSegment or a Write.
+  // Return the problem that the reply to ReadState, ReadSegment or a Write shows, or nothing.
   std::optional<Problem> ProblemOfState(const Command& command, uint64_t segment) const;
   std::optional<Problem> ProblemOfSegment(const Command& command, uint64_t segment) const;
-  // Remembers the mark of the segment if the reply shows another one than expected.
+  // If the reply shows an unexpected mark, stores this mark for later commands.
   std::optional<Problem> ProblemOfWrite(const Command& command, uint64_t segment);
-  // The state at the end of a reply to ReadSegment.
+  // Returns the state at the end of a reply to ReadSegment.
   std::string_view StateOf(const Command& command, uint64_t segment) const;
 
  private:

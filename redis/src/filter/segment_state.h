@@ -16,8 +16,8 @@ struct SegmentState {
   uint64_t generation = 0;  // as in the descriptor; in a closed segment, the next generation
   uint64_t length = 0;      // bytes of the bits
   uint64_t mark = 0;        // the other generation during a rebuild, otherwise 0
-  // Random. A change of bits replaces an even version by an odd one. Odd: bits may have changed
-  // since.
+  // Random. Even: the bits have not changed since this version was written. Odd: they may have
+  // changed. A change of bits replaces an even version by an odd one.
   uint64_t version = 0;
 
   friend bool operator==(const SegmentState&, const SegmentState&) = default;
@@ -26,7 +26,7 @@ struct SegmentState {
 inline constexpr size_t kStateBytes = 32;
 inline constexpr size_t kMarkOffset = 16;
 inline constexpr size_t kVersionOffset = 24;  // the last field
-// Bytes that are read: one more than the state has, to detect strings that are too long.
+// Number of bytes to read for a state: one more than it has, to detect strings that are too long.
 inline constexpr size_t kStateWindow = kStateBytes + 1;
 
 // Offsets in the string of a segment, as decimal texts for commands.
@@ -40,13 +40,13 @@ struct StateOffsets {
 };
 
 std::string StateText(const SegmentState& state);
-// Returns the state in the window, or nothing if the window has another length than a state.
+// Returns the state in the window, or nothing if the window does not have kStateBytes bytes.
 std::optional<SegmentState> ParseState(std::string_view window);
 
-// Returns what is wrong with the segment of this window; nothing if its bits are valid.
+// Returns the problem of the segment with this state window; nothing if its bits are valid.
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length);
-// The same for the reply to a command that returns the window.
+// The same for a command whose reply is the window.
 std::optional<Problem> ProblemOfState(const Command& command, uint64_t generation, uint64_t length);
 
 // Returns 8 bytes, little-endian.

@@ -11,7 +11,7 @@
 namespace tamis::redis {
 namespace {
 
-// Marks the segments that were not done, and names the segment in each problem.
+// Sets the problems of segments that were not done. The text of each problem names the segment.
 void SetProblems(std::span<SegmentBits> segments, std::span<Undone> undone) {
   for (Undone& one : undone) {
     SegmentBits& segment = segments[one.index];
@@ -99,8 +99,8 @@ std::vector<Undone> SegmentTransfer::MergeOnce(std::span<const SegmentBits> merg
   for (size_t k = 0; k < written.size(); ++k) {
     const size_t i = which[written[k]];
     const Reply& reply = commands[k].reply;
-    // The delta is also gone if it was merged and the reply was lost. A second merge then changes
-    // nothing.
+    // The delta is also missing if it was merged before, and the reply was lost. Merging the same
+    // bits again changes nothing.
     if (commands[k].answered && reply.IsInteger() && reply.integer == kNoDelta) {
       undone.push_back({i, Problem{ErrorCode::kUnavailable,
                                    "the bits to merge disappear again and again", Remedy::kAgain}});
@@ -112,7 +112,7 @@ std::vector<Undone> SegmentTransfer::MergeOnce(std::span<const SegmentBits> merg
       }
     }
   }
-  // Removes deltas that no segment has taken. Those that cannot be removed expire.
+  // Removes deltas that were not merged. If that fails, they expire.
   if (!removals.empty()) commands_.Run(removals);
   return undone;
 }
@@ -154,7 +154,7 @@ void SegmentTransfer::Push(const SplitBlockBloomFilter& filter) {
   }
   const std::span<const std::byte> blocks = filter.view().blocks();
   const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };
-  // Thrown at the end: it means that all bits are in, but maybe not on replicas.
+  // Thrown at the end, because it means that all bits are in, but maybe not on enough replicas.
   std::optional<Problem> not_durable;
   InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
     std::vector<SegmentBits> merges;
@@ -198,7 +198,8 @@ void SegmentTransfer::Refresh(const LocalCopy& copy) {
   }
 }
 
-// Reads from masters only: a replica may lack bits that its version covers.
+// Reads from masters only: the copy must have all keys that were inserted before the refresh began,
+// and a replica may lack some of them.
 std::optional<Problem> SegmentTransfer::RefreshOnce(const LocalCopy& copy) {
   const Layout& layout = state_.layout();
   std::optional<Problem> first;
@@ -219,7 +220,7 @@ std::optional<Problem> SegmentTransfer::RefreshOnce(const LocalCopy& copy) {
     if (!is_good(commands_.ProblemOfState(states[s], s), s)) return first;
     const SegmentState state = *ParseState(states[s].reply.text);
     state_.SetMark(s, state.mark);
-    // An odd version always differs, because the copy keeps even ones only.
+    // An odd version always differs, because the copy stores only even ones.
     if (state.version != copy.versions[s]) changed.push_back(s);
   }
 
@@ -237,8 +238,8 @@ std::optional<Problem> SegmentTransfer::RefreshOnce(const LocalCopy& copy) {
     for (size_t i = begin; i < end; ++i) {
       const uint64_t segment = changed[i];
       const Command& read = reads[i - begin];
-      // If the mark has changed, Settle did nothing, and the version is still what it was. The bits
-      // are valid even so.
+      // If the mark has changed, Settle did nothing, and the version is unchanged. The bits are
+      // valid even so.
       if (!is_good(commands_.ProblemOfState(settles[i - begin], segment), segment)) return;
       if (!is_good(commands_.ProblemOfSegment(read, segment), segment)) return;
       const uint64_t length = layout.BytesOf(segment);
@@ -247,7 +248,7 @@ std::optional<Problem> SegmentTransfer::RefreshOnce(const LocalCopy& copy) {
         Unite(blocks.subspan(layout.FirstBlock(segment) * split_block::kBlockBytes, length),
               std::string_view(read.reply.text).substr(0, length));
       });
-      // The version that came with these bits. It is odd if they may have changed since Settle.
+      // The version that was read with these bits. It is odd if bits may have changed since Settle.
       const uint64_t version = ParseState(commands_.StateOf(read, segment))->version;
       copy.versions[segment] = version % 2 == 0 ? version : 0;
       ++copy.read;

@@ -18,7 +18,7 @@
 
 namespace tamis::redis {
 
-// The bits of one segment, which were read or are to be merged, or why that failed.
+// The bits of one segment that were read or are to be merged, or the problem if that failed.
 struct SegmentBits {
   uint64_t segment = 0;
   std::string bits;
@@ -29,12 +29,12 @@ struct SegmentBits {
 // time.
 struct LocalCopy {
   SplitBlockBloomFilter& blocks;
-  uint64_t& generation;             // that the copy belongs to
+  uint64_t& generation;             // the generation of the copy
   std::vector<uint64_t>& versions;  // one for each segment; 0: unknown
   uint64_t& read;                   // number of segments that were read
-  // Called inside a `change`, before the copy is emptied for a new generation.
+  // Called inside a call of `change`, before the copy is emptied for a new generation.
   std::function<void()> begin_generation;
-  // Calls a function that changes the blocks.
+  // Calls its argument, a function that changes the blocks, while no other thread uses them.
   std::function<void(const std::function<void()>&)> change;
 };
 
@@ -43,8 +43,8 @@ class SegmentTransfer {
   SegmentTransfer(FilterState& state, SegmentCommands& commands, RetryAcrossRebuilds& retry)
       : state_(state), commands_(commands), retry_(retry) {}
 
-  // Reads the bits of these segments, or merges bits into them. Sets the `problem` of each that
-  // fails.
+  // Read the bits of segments, or merge bits into segments. Set `problem` of each segment for which
+  // this fails.
   void Read(std::span<SegmentBits> reads);
   void Merge(std::span<SegmentBits> merges);
 

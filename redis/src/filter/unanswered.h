@@ -15,7 +15,7 @@
 
 namespace tamis::redis {
 
-// Collects these keys, and the first of the worst reasons.
+// Collects the unanswered keys, and the first of the worst reasons.
 class Unanswered {
  public:
   // Adds the keys of one segment: segment `i` of a batch that begins at key `first_key`.
@@ -28,8 +28,8 @@ class Unanswered {
   // Has a value if there are keys.
   const std::optional<Problem>& problem() const { return problem_; }
 
-  // Throws an UnansweredError. `keys`: number of keys of the call. `what`: such as "have no
-  // answer".
+  // Throws an UnansweredError. `keys`: number of keys of the call. `what`: what happened to the
+  // unanswered keys, such as "have no answer".
   [[noreturn]] void Throw(const FilterState& state, size_t keys, const char* what);
 
  private:

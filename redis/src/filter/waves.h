@@ -11,7 +11,7 @@ namespace tamis::redis {
 inline constexpr uint64_t kWaveBytes = uint64_t{64} << 20;
 
 // Calls `run(begin, end)` for ranges that cover 0 to `count`. The sum of `cost(i)` over a range
-// exceeds kWaveBytes by at most its last cost.
+// exceeds kWaveBytes by at most the cost of the last element in the range.
 template <typename Cost, typename Run>
 void InWaves(size_t count, const Cost& cost, const Run& run) {
   for (size_t begin = 0; begin < count;) {

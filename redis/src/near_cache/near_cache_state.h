@@ -44,12 +44,13 @@ class NearCache::State {
   void AskAnyhow(const Keys& keys, std::span<uint64_t> maybe) const;
   void Insert(const Keys& keys);
   uint64_t Refresh() { return RefreshBy(filter_.impl(), /*unless_fresh_at=*/{}); }
-  // Refreshes the copy unless it is fresh, or becomes fresh during a refresh of the thread.
+  // Refreshes the copy unless it is fresh. If the thread is refreshing the copy, waits for that
+  // first.
   void RefreshIfOld(Time call) { RefreshBy(filter_.impl(), call); }
 
  private:
-  // A mutex that a waiting thread gets next. Without that, one thread could lock it again and again
-  // while the other one waits.
+  // A mutex that a waiting thread gets next. With std::mutex, one thread could lock the mutex again
+  // and again while the other thread waits.
   class FairMutex {
    public:
     void lock();
@@ -73,7 +74,7 @@ class NearCache::State {
 
   FairMutex refreshing_;  // held during a whole refresh; locked before mutex_
   mutable FairMutex mutex_;
-  // Guarded by refreshing_: the part of the filter that the copy has.
+  // Guarded by refreshing_: the generation and the versions of the copy.
   uint64_t generation_ = 0;
   std::vector<uint64_t> versions_;  // one for each segment; 0: unknown
   // Guarded by mutex_.

@@ -81,8 +81,8 @@ void RebuildLease::ReplaceDescriptor(const Descriptor& next) {
     writes_.Run(std::span(&replace, 1));
     if (const std::optional<Problem> problem = ProblemOf(replace)) state_.Throw(*problem);
     if (replace.reply.IsInteger() && replace.reply.integer == kChanged) ThrowTakenOver();
-    // No segment may be closed before replicas have the descriptor: if it is lost, nobody finds the
-    // new generation.
+    // No segment may be closed before replicas have the descriptor. Otherwise a failover could lose
+    // the descriptor, and no client would find the new generation.
     if (replace.durable) return {};
     return {which.begin(), which.end()};
   });

@@ -22,23 +22,24 @@ class RebuildLease {
                std::chrono::milliseconds duration)
       : state_(state), client_(client), writes_(writes), duration_(duration) {}
 
-  // The record that Take was last called with.
+  // Returns the record `mine` of the last call of Take.
   const RebuildRecord& record() const { return record_; }
 
-  // Replaces the record whose text is `found` ("": none) by `mine`, takes the lease, and adopts the
-  // descriptor. Returns false if there is another record. `former_owner`: an owner whose lease
-  // counts as ended; 0: none. Throws Error(kBusy) if another client has the lease, and
-  // Error(kInvalidArgument) if the filter was removed.
+  // Replaces the record whose text is `found` by `mine`, takes the lease, and adopts the
+  // descriptor. `found` is "" if there is no record. `former_owner`: an owner whose lease counts as
+  // expired; 0: none. Returns false if servers have another record than `found`. Throws
+  // Error(kBusy) if another client has the lease, and Error(kInvalidArgument) if the filter was
+  // removed.
   bool Take(const std::string& found, const RebuildRecord& mine, uint64_t former_owner = 0);
   void Renew();
-  // Renews after a third of the lease.
+  // Renews the lease if a third of its duration has passed.
   void RenewIfDue();
   // Makes `next` the descriptor of the filter.
   void ReplaceDescriptor(const Descriptor& next);
   // Removes the record and the lease.
   void EndRecord();
-  // Removes the lease of the owner in `record`, or of another one. It expires by itself if that
-  // fails.
+  // Removes the lease of the owner in `record`, or of another owner. If that fails, the lease
+  // expires by itself.
   void Release() { Release(record_.owner); }
   void Release(uint64_t owner);
 

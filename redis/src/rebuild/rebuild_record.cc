@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kRebuildWord = "tamis-redis-rebuild";
 constexpr uint64_t kRebuildVersion = 1;
-constexpr size_t kMaxRebuildText = 256;  // RecordText writes no longer one
+constexpr size_t kMaxRebuildText = 256;  // longer than any text of RecordText
 
 }  // namespace
 

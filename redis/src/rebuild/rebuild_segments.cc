@@ -10,7 +10,7 @@
 
 namespace tamis::redis {
 
-// Each new segment has the mark of the old generation from the beginning. Nobody writes to it
+// Each new segment has the mark of the old generation from the beginning. No client writes to it
 // before the old segment has a mark as well.
 std::vector<size_t> RebuildSegments::MakeNext(Which which) {
   std::vector<Command> commands;
@@ -41,8 +41,8 @@ Command RebuildSegments::MarkCommand(uint64_t segment, uint64_t generation, uint
 }
 
 // The old mark is 0, or comes from a rebuild whose record a server has lost by a failover. In the
-// second case the segment that it names is removed, because it lacks keys from now on. A damaged
-// segment needs no mark, because nobody reads it or writes to it.
+// second case, removes the segment that this mark names, because it lacks keys from now on. A
+// damaged segment needs no mark, because nobody reads it or writes to it.
 //
 // Another mark may also come from a client that has taken over after the lease expired. So the
 // lease is renewed after the mark was read. A later owner would then replace the mark, and the
@@ -69,7 +69,7 @@ std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>&
   return left;
 }
 
-// Also runs for segments without keys: this checks that every mark has stood all the time.
+// Also runs for segments without keys, to check that no segment has lost its mark.
 std::vector<size_t> RebuildSegments::Merge(const SplitBlockBloomFilter& local, Which which) {
   const Layout& layout = state_.layout();
   const auto blocks = local.view().blocks();
@@ -134,7 +134,8 @@ std::vector<size_t> RebuildSegments::Close(Which which) {
   for (size_t c = 0; c < which.size(); ++c) {
     if (const std::optional<Problem> problem = ProblemOf(closes[c])) ThrowIn(which[c], *problem);
   }
-  // Keeps the mark of the next segment while a failover may still undo the closing of the old one.
+  // Keeps the mark of the next segment while a failover could still undo the closing of the old
+  // one.
   std::vector<size_t> left;
   std::vector<Command> marks;
   for (size_t c = 0; c < which.size(); ++c) {
@@ -176,8 +177,8 @@ bool RebuildSegments::SomeAreClosed() {
   return false;
 }
 
-// A mark and the segment that it names are removed together. Without its mark, the old segment
-// would no longer pass on keys, and the other segment would lack them.
+// Removes each mark together with the segment that it names. If only the mark were removed, writers
+// would no longer set bits in that segment, and it would lack keys.
 void RebuildSegments::RollBack() {
   const uint64_t segments = state_.layout().segments();
   std::vector<Command> marks, removals;
@@ -189,7 +190,7 @@ void RebuildSegments::RollBack() {
     client_.Run(*commands);
     for (uint64_t s = 0; s < segments; ++s) {
       const std::optional<Problem> problem = ProblemOf((*commands)[s]);
-      // A value of another type has no mark.
+      // kCorrupt: the key contains a value of another type, which has no mark.
       if (problem && problem->code != ErrorCode::kCorrupt) ThrowIn(s, *problem);
     }
   }

@@ -16,8 +16,8 @@
 
 namespace tamis::redis {
 
-// Functions with `which` change these segments, and return those for which they must be called
-// again (ReplicatedWrites::Part). They throw an Error that names the segment.
+// Functions with `which` change these segments, and return the segments for which they must be
+// called again (ReplicatedWrites::Part). They throw an Error that names the segment.
 class RebuildSegments {
  public:
   using Which = std::span<const size_t>;
@@ -28,7 +28,7 @@ class RebuildSegments {
 
   // Creates segments of the next generation.
   std::vector<size_t> MakeNext(Which which);
-  // Marks segments of the old generation. `marks` holds the last known mark of every segment.
+  // Marks segments of the old generation. `marks` contains the last known mark of every segment.
   std::vector<size_t> MarkOld(Which which, std::vector<uint64_t>& marks);
   // Merges the bits of `local` into the next generation.
   std::vector<size_t> Merge(const SplitBlockBloomFilter& local, Which which);
@@ -39,15 +39,15 @@ class RebuildSegments {
 
   // Returns true if a segment of the old generation is closed.
   bool SomeAreClosed();
-  // Removes the marks and the next generation.
+  // Removes the marks of the old generation and all segments of the next generation.
   void RollBack();
 
  private:
   uint64_t old() const { return lease_.record().old; }
   uint64_t next() const { return lease_.record().next; }
   uint64_t LengthOf(uint64_t segment) const { return state_.layout().BytesOf(segment); }
-  // Changes the mark of a segment. `removed`: a generation whose segment is removed with that; 0:
-  // none.
+  // Replaces the mark `from` of a segment by `to`. The same script removes the segment of the
+  // generation `removed`; 0: none.
   Command MarkCommand(uint64_t segment, uint64_t generation, uint64_t from, uint64_t to,
                       uint64_t removed) const;
   [[noreturn]] void ThrowIn(uint64_t segment, const Problem& problem) const;

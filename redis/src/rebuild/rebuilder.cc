@@ -152,7 +152,8 @@ bool Rebuilder::Acquire(bool begin_one) {
 void Rebuilder::EndTaken() {
   const RebuildRecord& record = lease_.record();
   const bool switched = state_.generation() == record.next;
-  // A closed segment shows that there was a switch, even if a server has lost it by a failover.
+  // A closed segment shows that the switch happened, even if a failover has lost the new
+  // descriptor.
   if (switched || parts_.SomeAreClosed()) {
     if (!switched) Switch();
     Finish();
@@ -163,8 +164,8 @@ void Rebuilder::EndTaken() {
   lease_.EndRecord();
 }
 
-// The last commands may still reach the servers. A new owner in the record makes sure that they
-// have no effect, before anything is decided.
+// The last commands may still reach the servers. So GiveUp first makes a new owner, after which
+// commands of the former owner have no effect. Then it decides what to do.
 void Rebuilder::GiveUp() {
   const RebuildRecord was = lease_.record();
   try {
@@ -176,8 +177,8 @@ void Rebuilder::GiveUp() {
       parts_.RollBack();
       return lease_.EndRecord();
     }
-    // Another client has taken over, or has removed the filter. If that client goes on with the
-    // next generation, or if this is unknown, everything stays.
+    // Another client has taken over, or has removed the filter. If that client continues with the
+    // next generation, or if this is unknown, changes nothing.
     const std::string found = lease_.ReadRecord();
     if (!found.empty() && ParseRecord(found).next == was.next) return;
     const std::optional<Descriptor> now = lease_.ReadDescriptor();

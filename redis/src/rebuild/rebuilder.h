@@ -27,13 +27,13 @@ class Rebuilder {
   void GoOn(uint64_t keys, uint64_t total);
 
  private:
-  // Makes this client the owner of a rebuild. First ends a rebuild that another client has
-  // abandoned, and returns true if there was one. `begin_one`: whether to begin a new one.
+  // Ends a rebuild that another client has abandoned, and returns whether there was one. If
+  // `begin_one`, then makes this client the owner of a new rebuild.
   bool Acquire(bool begin_one);
   // Ends the abandoned rebuild whose owner this client has just become.
   void EndTaken();
-  // Restores the old generation after a failure before the switch, as far as servers can be
-  // reached.
+  // Cleans up after a failure of a step up to Switch. Restores the old generation on servers that
+  // can be reached, or sets switched_ if the new generation is in place.
   void GiveUp();
 
   // Makes the next generation the current one.

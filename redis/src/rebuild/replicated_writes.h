@@ -15,18 +15,18 @@ namespace tamis::redis {
 
 class ReplicatedWrites {
  public:
-  // Does a part of the work, for the segments `which`. Returns those for which it must be repeated:
-  // replicas may lack it, or the segment was not in the expected state.
+  // Does a part of the work for the segments `which`. Returns the segments for which it must be
+  // repeated: replicas may lack the writes, or the segment did not have the expected state.
   using Part = std::function<std::vector<size_t>(std::span<const size_t> which)>;
 
-  // Waits for `replicas` replicas of each master, and for all that the cluster shows.
+  // Waits for all replicas that the cluster shows, and for at least `replicas` of each master.
   ReplicatedWrites(const FilterState& state, Client& client, uint32_t replicas)
       : state_(state), client_(client), replicas_(replicas) {}
 
   // Runs the commands, waits for the replicas, and sets Command::durable.
   void Run(std::span<Command> commands);
-  // Calls `part` for the segments from `begin` to `end`, and repeats it until it returns none.
-  // Throws Error(kNotDurable) if that takes longer than ServerOptions::retry_for.
+  // Calls `part` for the segments from `begin` to `end`, and again for the segments that it
+  // returns. Throws Error(kNotDurable) if this takes longer than ServerOptions::retry_for.
   void UntilDone(size_t begin, size_t end, const Part& part);
 
  private:
