@@ -17,13 +17,14 @@
 
 namespace tamis {
 
-// A filter of class F, SplitBlockBloomFilter or BloomFilter, with the bits, files and queries of F.
-// Queries take no locks and cost as much as queries of F. Insertions take no locks either, but cost
-// more than those of F, because an atomic operation changes each word (docs/live.md).
+// Wraps a filter of class F, SplitBlockBloomFilter or BloomFilter, and has the same bits, files and
+// queries. Queries take no locks, and are as fast as queries of F. Insertions take no locks either,
+// but are slower than insertions into F, because an atomic operation changes each word
+// (docs/live.md).
 //
-// Forked processes may share the memory if options.memory.resource allocates a shared mapping: each
-// process then finds keys that another process inserted. inserted_count() and key_types() count for
-// each process alone.
+// Forked processes may share the memory if options.memory.resource allocates a shared mapping. Each
+// process then finds keys that another process inserted. inserted_count() and key_types() do not
+// include insertions by other processes.
 template <typename F>
 class ConcurrentBloom final : public ConcurrentFilter {
  public:
@@ -33,20 +34,22 @@ class ConcurrentBloom final : public ConcurrentFilter {
   explicit ConcurrentBloom(const FilterOptions& options);
   // Takes over a filter, without a copy. Throws Error(kReadOnly) for a filter that is read_only().
   explicit ConcurrentBloom(F&& filter);
-  // Takes the filter out, without a copy. Needs exclusive access. Leaves this object moved-from.
+  // Moves the filter out, without a copy. Requires exclusive access. This object is then
+  // moved-from.
   F Release() &&;
 
   // Reads a file of F and verifies all of it. Throws FormatError or Error(kIo).
   static ConcurrentBloom Load(const std::filesystem::path& path, const LoadOptions& options = {});
 
-  // Need exclusive access to both.
+  // Require exclusive access to both objects.
   ConcurrentBloom(ConcurrentBloom&& other) noexcept;
   ConcurrentBloom& operator=(ConcurrentBloom&& other) noexcept;
   ~ConcurrentBloom() override;
 
-  // The filter for queries beside insertions, such as by an Engine. It does not count keys inserted
-  // since it was taken over. Saving it throws Error(kInvalidArgument), because its contents may
-  // change meanwhile: use Save or Snapshot of this class instead.
+  // Returns the wrapped filter, for queries at the same time as insertions, such as by an Engine.
+  // Its inserted_count() and key_types() do not include keys inserted through this class. Saving it
+  // throws Error(kInvalidArgument), because its contents may change during the call: use Save or
+  // Snapshot of this class instead.
   const F& filter() const noexcept { return filter_; }
 
   uint64_t inserted_count() const noexcept override { return inserted_.Get(); }
@@ -66,10 +69,10 @@ class ConcurrentBloom final : public ConcurrentFilter {
   }
   using ConcurrentFilter::Contains;
 
-  // Insert of many keys: if the keys are many for the size of the filter, the call first collects
-  // their bits in memory of its own. This memory is at most 4 MiB for a filter of up to 512 MiB,
-  // 1/128 of a larger filter, and up to 128 MiB for hashes. If memory runs out, the call inserts
-  // without it.
+  // Insert of many keys: if there are many keys for the size of the filter, the call first collects
+  // their bits in temporary memory. For a filter of up to 512 MiB, this is at most 4 MiB; for a
+  // larger filter, 1/128 of its size. Hashes take up to 128 MiB more. If memory runs out, the call
+  // inserts the keys without it.
   //
   // InsertIfAbsent: if several threads insert the same key at the same time, at least one of
   // these calls returns true. inserted_count() counts the key once for each such call.
@@ -77,7 +80,7 @@ class ConcurrentBloom final : public ConcurrentFilter {
 
   F Snapshot(const MemoryOptions& memory = {}) const;
 
-  // Empties the filter. Needs exclusive access, also from queries.
+  // Removes all keys. Requires exclusive access: no query may run at the same time.
   void Clear();
 
  private:

@@ -19,10 +19,11 @@ template <int kBits>
 class SharedCuckoo;
 }  // namespace detail
 
-// A CuckooFilter with its contents and files. Threads that change the same chunk of the table wait
-// for each other. A chunk has up to 256 KiB: a filter of 100,000 keys is one chunk. There are at
-// most 64 locks. Queries take no locks, with one rare exception: if a fingerprint may have been
-// moved during a query, the query looks again, and after 16 times takes the lock of the chunk.
+// Wraps a CuckooFilter, and has the same contents and files. Threads that change the same chunk of
+// the table wait for each other. A chunk has up to 256 KiB, so a filter of 100,000 keys is one
+// chunk. There are at most 64 locks, so chunks of a large table share locks. Queries take no locks,
+// with one rare exception. If a fingerprint may have been moved during a query, the query looks
+// again. After 16 looks, it takes the lock of the chunk.
 //
 // Forked processes must not use a filter of their parent: if another thread changes it at the time
 // of the fork, a chunk may stay locked in the child.
@@ -36,14 +37,15 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   // Takes over a filter, without a copy. Throws Error(kReadOnly) for a filter that is read_only(),
   // and std::bad_alloc, with the filter unchanged.
   explicit ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter);
-  // Takes the filter out, without a copy. Needs exclusive access. Leaves this object moved-from.
+  // Moves the filter out, without a copy. Requires exclusive access. This object is then
+  // moved-from.
   CuckooFilter<kBits> Release() &&;
 
   // Reads a file of CuckooFilter and verifies all of it. Throws FormatError or Error(kIo).
   static ConcurrentCuckooFilter Load(const std::filesystem::path& path,
                                      const LoadOptions& options = {});
 
-  // Need exclusive access to both.
+  // Require exclusive access to both objects.
   ConcurrentCuckooFilter(ConcurrentCuckooFilter&& other) noexcept;
   ConcurrentCuckooFilter& operator=(ConcurrentCuckooFilter&& other) noexcept;
   ~ConcurrentCuckooFilter() override;
@@ -52,7 +54,7 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   uint64_t inserted_count() const noexcept override;
   KeyTypes key_types() const noexcept override;
   void set_key_types(KeyTypes types) noexcept override;
-  // See CuckooFilter::expected_fpr, at inserted_count().
+  // Like CuckooFilter::expected_fpr, for inserted_count() keys.
   double expected_fpr() const noexcept override;
 
   bool ContainsHash(uint64_t hash) const noexcept override;
@@ -72,15 +74,15 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   template <typename F>
   void Merge(const F& other) = delete;
 
-  // Number of times that queries looked for a key again since construction, and number of keys for
-  // which they took a lock.
+  // Number of repeated looks of all queries since construction, and number of keys for which
+  // queries took a lock.
   uint64_t repeated_looks() const noexcept;
   uint64_t locked_looks() const noexcept;
 
-  // Copies the filter at one moment. Threads that change the filter wait for this.
+  // Copies the filter as it is at one moment. Threads that change the filter wait for the copy.
   CuckooFilter<kBits> Snapshot(const MemoryOptions& memory = {}) const;
 
-  // Empties the filter. Needs exclusive access, also from queries.
+  // Removes all keys. Requires exclusive access: no query may run at the same time.
   void Clear();
 
  private:
@@ -96,7 +98,7 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   void Query(const Keys& keys, uint64_t* bits) const override;
 
   CuckooFilter<kBits> filter_;
-  std::unique_ptr<detail::SharedCuckoo<kBits>> table_;  // of the filter; nullptr after a move
+  std::unique_ptr<detail::SharedCuckoo<kBits>> table_;  // of filter_; nullptr after a move
 };
 
 extern template class ConcurrentCuckooFilter<8>;

@@ -20,16 +20,16 @@
 namespace tamis {
 
 // Any number of threads may call the const functions, Insert, InsertIfAbsent, Erase and Merge at
-// the same time. The other functions need exclusive access.
+// the same time. The other functions require exclusive access.
 //
 // Every query that begins after an insertion has returned finds the key, on any thread. While a key
-// is being inserted or erased, a query may answer either. Erase only a key whose insertion has
-// returned.
+// is being inserted or erased, a query for it may return either answer. Erase a key only after its
+// insertion has returned.
 //
 // After a move, changes of many keys throw Error(kReadOnly), and changes of one key return false.
 class ConcurrentFilter : public Queryable, public Changeable {
  public:
-  // Changes are safe beside queries and other changes: see Live.
+  // Changes may run at the same time as queries and other changes: see ConcurrentlyChangeable.
   static constexpr bool kConcurrentChanges = true;
 
   FilterKind kind() const noexcept { return plain().kind(); }
@@ -46,7 +46,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
   double expected_fpr() const noexcept override = 0;
   QueryTraits traits() const noexcept override;
 
-  // One key. The derived classes inline these where they can.
+  // Queries for one key. The derived classes inline these functions where they can.
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   virtual bool ContainsHash(uint64_t hash) const noexcept = 0;
@@ -102,15 +102,16 @@ class ConcurrentFilter : public Queryable, public Changeable {
   ConcurrentFilter(ConcurrentFilter&&) noexcept = default;
   ConcurrentFilter& operator=(ConcurrentFilter&&) noexcept = default;
 
-  // The filter that is shared. Its own counts are out of date.
+  // Returns the shared filter. Its inserted_count() and key_types() are out of date.
   virtual const Filter& plain() const noexcept = 0;
   virtual bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept = 0;
-  // Adds the keys of a filter that can be merged. If that filter is shared, `shared` has its
-  // counts; otherwise `shared` is nullptr. This default throws Error(kIncompatible).
+  // Adds the keys of `other`, which can be merged. If `other` belongs to a ConcurrentFilter,
+  // `shared` is that ConcurrentFilter, which has the current counts. Otherwise `shared` is nullptr.
+  // The default throws Error(kIncompatible).
   virtual void MergeFrom(const Filter& other, const ConcurrentFilter* shared);
   virtual AnyFilter MakeSnapshot(const MemoryOptions& memory) const = 0;
 
-  // One key, for classes that can erase.
+  // Erase one key. Classes that can erase make these functions public.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {
@@ -125,8 +126,8 @@ class ConcurrentFilter : public Queryable, public Changeable {
   detail::KeyHasher hasher_;
 };
 
-// Erases one copy of the key with this hash, which was made with hash(). Returns whether a copy was
-// found and erased. Throws Error(kUnsupported) if the filter cannot erase keys.
+// Erases one copy of the key with this hash, which must be computed with from.hash(). Returns
+// whether a copy was found and erased. Throws Error(kUnsupported) if the filter cannot erase keys.
 bool EraseHash(ConcurrentFilter& from, uint64_t hash);
 
 // Takes over a filter, without a copy. Throws Error(kUnsupported) for a kind without a concurrent

@@ -35,16 +35,17 @@ namespace tamis {
 struct GuardOptions {
   // A filter older than this is not used: all keys pass, as without a filter.
   std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
-  // How long a database miss is cached, and for how many keys in total; 0: not at all. A key
-  // inserted into the database without Insert may stay hidden for this long.
+  // How long a database miss is cached, and for how many keys at most. If one of them is 0, misses
+  // are not cached. If a key is inserted into the database without Insert, Get may not find it for
+  // this long.
   std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);
   size_t max_negatives = 1 << 16;
   LiveClock clock = {};  // for both times; empty: std::chrono::steady_clock
 };
 
 // Base class for exceptions of `load` that concern one call and not the database, such as an
-// interrupt by the user. Only that call throws the exception. Other calls that wait for its load
-// begin again, and the first of them loads.
+// interrupt by the user. Only that call throws the exception. If other calls wait for its load,
+// they try again, and the first of them loads the key.
 struct LoadInterrupted {};
 
 namespace detail {
@@ -59,12 +60,15 @@ struct WaitsQuietly {
 // - If the filter answers "no", there is no value. Neither the cache nor the database is queried.
 // - If it answers "maybe", the guard queries the cache, then the database, and fills the cache. A
 //   database miss is cached for a short time, so that a false positive reaches it only once.
-// - If there is no usable filter, every key passes as for "maybe". A filter is not usable if its
-//   file is missing, damaged or being loaded, if it is too old, or if it has only keys of another
-//   type (key_types(): numbers where strings are queried). It never counts as an empty filter.
+// - If there is no usable filter, the guard treats every key like "maybe". A missing filter never
+//   counts as an empty one. There is no filter before the first one is published, for example while
+//   its file is missing, damaged or being loaded. A filter is not usable if it is older than
+//   max_age, or if it has only keys of another type (key_types(): numbers where strings are
+//   queried).
 //
-// If several calls need the same key from the database, one call loads it. The others share its
-// value or its exception, except for LoadInterrupted. The next call after an exception tries again.
+// If several calls need the same key from the database at the same time, one call loads it. The
+// other calls share its value or its exception, unless that is a LoadInterrupted. The next call
+// after an exception tries again.
 //
 // Key is a type that F::Contains accepts: an integer of 64 or 32 bits or a std::string. Value must
 // be copyable. All functions are thread-safe if the functions of the cache and the database are.
@@ -97,7 +101,7 @@ class CacheGuard {
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   Found Get(const Key& key, Cache& cache, const Load& load, const Wait& wait = {}) {
     Trust trust = Trust::kNone;
-    {  // not for as long as the database takes: a snapshot keeps its filter from being freed
+    {  // drops the snapshot before the database is queried, because it keeps its filter in memory
       const Snapshot<F> snapshot = live_.Read();
       trust = TrustIn(snapshot);
       if (trust == Trust::kKnown && !snapshot->Contains(key)) {
@@ -119,9 +123,10 @@ class CacheGuard {
 
   // Returns the values of many keys, in the order of `keys`. `cache` has std::vector<Found>
   // Get(std::span<const Key>) and void Put(std::span<const std::pair<Key, Value>>). `load` is a
-  // std::vector<Found>(std::span<const Key>). Each is called once, for the keys that remain. `load`
-  // is called again only for keys whose load by another call ended by LoadInterrupted. An exception
-  // from `load` ends the call without values. `wait` is as for Get.
+  // std::vector<Found>(std::span<const Key>). Each is called at most once, with the keys that have
+  // no answer yet. If the load of another call ended by LoadInterrupted, `load` and Put are called
+  // again for the keys of that load. An exception from `load` ends the call without values. `wait`
+  // is called as in Get.
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   std::vector<Found> GetMany(std::span<const Key> keys, Cache& cache, const Load& load,
                              const Wait& wait = {}) {
@@ -149,19 +154,23 @@ class CacheGuard {
     return found;
   }
 
-  // Inserts keys into the filter, then calls `commit`, and returns its result. `commit` must insert
-  // the keys into the database before it returns. Filters of rebuilds have the keys too. After this
-  // function returns or throws, no call reports the keys as missing.
+  // Inserts keys into the filter, then calls `commit`, and returns the result of `commit`. `commit`
+  // must insert the keys into the database before it returns. A rebuild that is running also
+  // inserts the keys into its filter. After this function has returned or thrown, no filter and no
+  // cached miss hides these keys if the database has them.
   //
-  // The caller must drop values of these keys from the cache, including values stored by a load
-  // that began before the commit.
+  // The caller must remove values of these keys from the cache. This includes values that a load
+  // stores later, if the load began before the commit.
   //
-  // Throws Error(kInvalidArgument) without a commit if the filter is full, and
-  // Error(kIncompatible) if it has only keys of another type. Throws any exception of `commit`. In
-  // that case the keys stay in the filter until the next rebuild, because the database may have
-  // them anyway. After repeated failures, an erasable filter keeps one copy of such a key.
-  // Therefore the key must not be erased while another row of the database has it. Check untrusted
-  // input before the database rejects it; otherwise it can fill the filter.
+  // Throws, without calling `commit`,
+  // - Error(kInvalidArgument) if the filter is full,
+  // - Error(kIncompatible) if the filter has only keys of another type.
+  //
+  // Also throws any exception of `commit`. The keys then stay in the filter until the next rebuild,
+  // because the database may have them even so. After repeated failures for a key, an erasable
+  // filter keeps only one copy of it. Therefore do not erase a key while another row of the
+  // database has it. Check untrusted input before Insert: keys that the database rejects fill the
+  // filter.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
     typename Live<F>::ChangeScope change(live_, /*may_erase=*/false);
@@ -192,7 +201,8 @@ class CacheGuard {
     return Insert(std::span(&key, 1), commit);
   }
 
-  // Call this after a key was inserted into the database and the filter in another way.
+  // Forgets that the key was missing. Call this after the key was inserted into the database and
+  // the filter without Insert.
   void Forget(const Key& key) noexcept { ShardOf(key).Fence(key); }
 
   GuardStats stats() {
@@ -210,7 +220,7 @@ class CacheGuard {
  private:
   using Shard = detail::GuardShard<Key, Value, Hash>;
 
-  // A flight, and the index of the key of the batch that waits for it.
+  // A flight, and the index in the batch of the key that waits for this flight.
   struct Passenger {
     size_t index;
     typename Shard::FlightPointer flight;
@@ -290,7 +300,8 @@ class CacheGuard {
     return shards_[(uint64_t{Hash()(key)} * 0x9E3779B97F4A7C15) >> 60];
   }
 
-  // Notes copies of keys whose commit has ended. `erasures` are the counters before the insertion.
+  // Counts copies of keys after `commit` has ended. `erasures` are the counters before the
+  // insertion.
   void NoteCopies(std::span<const Key> keys, std::span<const uint32_t> erasures,
                   uint64_t generation, typename Live<F>::ChangeScope& change,
                   bool failed) noexcept requires ConcurrentlyErasable<F> {
@@ -305,7 +316,8 @@ class CacheGuard {
       const std::vector<Key> surplus = failed_commits_.Failed(keys, erasures, now, generation);
       if (surplus.empty() || may_be_erased) return;
       change.TakeBack(Keys(surplus), generation);
-      // If another copy was erased meanwhile, it may have been the last one.
+      // If another thread has erased a copy at the same time, that may have been the last other
+      // copy.
       if (live_.erasures_.Of(Keys(keys), snapshot->hash()) != now) change.Insert(Keys(surplus));
     } catch (...) {  // without memory, the copies stay until the next rebuild
     }
@@ -360,7 +372,8 @@ class CacheGuard {
       }
       throw;
     }
-    // Waits only after its own loads have landed; otherwise two batches could wait for each other.
+    // Waits only after the flights of this call have landed. Otherwise two batches could wait for
+    // each other.
     std::vector<size_t> interrupted;
     for (const Passenger& passenger : others) {
       Await(passenger.flight->result, wait);
@@ -410,8 +423,7 @@ class CacheGuard {
     }
   }
 
-  // Throws the exceptions of `load`, with no flight landed. After `load` nothing throws: all
-  // flights land.
+  // Loads the keys of `mine`, and lands their flights. If it throws, the caller must land them.
   template <typename CachePut, typename Load>
   void LoadMine(std::span<const Key> keys, bool known, std::span<const Passenger> mine,
                 const CachePut& cache_put, const Load& load, std::span<Found> values) {
@@ -424,7 +436,8 @@ class CacheGuard {
                   detail::StrCat("the database was asked for ", asked.size(), " keys, and gave ",
                                  loaded.size(), " values"));
     }
-    // Fills the cache first: a call that then finds the flight gone finds the value in the cache.
+    // Fills the cache before the flights land. If a call finds no flight, it then finds the value
+    // there.
     Fill(asked, loaded, cache_put);
     for (size_t i = 0; i < mine.size(); ++i) {
       const bool lacking = !loaded[i].has_value();

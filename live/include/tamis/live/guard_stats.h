@@ -13,24 +13,24 @@
 namespace tamis {
 
 struct GuardStats {
-  // Number of queried keys. Each key counts in one of the next two.
+  // Numbers of queried keys. Each key counts in `blocked` or in `passed`.
   uint64_t blocked = 0;  // the filter answered no: neither the cache nor the database was queried
   uint64_t passed = 0;   // the filter answered maybe, or no filter was usable
-  uint64_t unknown = 0;  // of `passed`: no filter, or too old, or with other key types
-  uint64_t other_type = 0;  // of `unknown`: the filter had only keys of another type
-  // How the keys that passed were answered. The database was queried for the rest, `loads`.
+  uint64_t unknown = 0;  // part of `passed`: no filter was usable, see CacheGuard
+  uint64_t other_type = 0;  // part of `unknown`: the filter had only keys of another type
+  // How the keys that passed were answered. The database was queried only for the keys in `loads`.
   uint64_t cache_hits = 0;
   uint64_t negative_hits = 0;  // keys of a cached database miss
   uint64_t coalesced = 0;      // another call was loading the key and shared its result
   uint64_t loads = 0;
-  uint64_t false_positives = 0;  // of `loads`: the filter answered maybe; the database had no value
-  uint64_t load_failures = 0;    // of `loads`: the database threw
+  uint64_t false_positives = 0;  // part of `loads`: the filter answered maybe; the key was missing
+  uint64_t load_failures = 0;    // part of `loads`: the database threw
   uint64_t cache_failures = 0;   // cache calls that threw; their keys count as not cached
   uint64_t negatives = 0;        // keys whose database miss is cached now
 
   // State of the filter at the time of the call.
-  bool known = false;  // whether it exists, is not too old, and has keys of the queried type
-  std::optional<Failure> failure;  // the reason if not
+  bool known = false;              // whether the filter is usable, see CacheGuard
+  std::optional<Failure> failure;  // the reason why the filter is not usable
   uint64_t generation = 0;         // 0: no filter yet
   std::chrono::nanoseconds age{};
 };

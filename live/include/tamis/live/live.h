@@ -30,9 +30,9 @@
 
 namespace tamis {
 
-// A reader's pointer to the filter that was current when the snapshot was taken. It does not see
-// keys that are inserted into later filters. Take one snapshot per batch of work, then drop it: the
-// thread that drops the last pointer to a filter frees the filter.
+// A reader's pointer to the filter that was current when the snapshot was taken. A snapshot does
+// not see keys that are inserted into later filters. Take one snapshot per batch of work, then drop
+// it: the thread that drops the last pointer to a filter frees the filter.
 template <typename F>
 class Snapshot {
  public:
@@ -78,11 +78,12 @@ struct LiveOptions {
 // F is any filter that can be moved, or AnyFilter. A replacement is one step for all threads: once
 // any thread has read a generation, no thread reads an earlier one.
 //
-// If F is ConcurrentlyChangeable, keys can be inserted at any time, and erased if F is
-// ConcurrentlyErasable. Rebuild records these changes. It loses none if
-// - a key is in the data that the source reads before Insert is called, or both happen within one
-//   ChangeScope, in any order;
-// - Erase is called before the source loses the key, or both happen within one ChangeScope.
+// If F is ConcurrentlyChangeable, keys can be inserted at any time. If F is ConcurrentlyErasable,
+// they can also be erased. Rebuild records these changes. It loses no change if callers follow
+// these rules:
+// - To insert a key, first write it to the data that the source reads, and then call Insert.
+// - To erase a key, first call Erase, and then remove the key from that data.
+// - Or make both changes within one ChangeScope, in any order.
 template <typename F>
 class Live {
  public:
@@ -98,31 +99,33 @@ class Live {
   // RebuildJob.
   ~Live() { state_.AwaitRebuild(); }
 
-  // Returns the current filter, or none before the first. Holds a lock, which few readers share,
-  // while it copies a pointer.
+  // Returns the current filter, or an empty snapshot before the first filter. Copies a pointer
+  // under a lock that few other readers use.
   Snapshot<F> Read() const { return Snapshot<F>(current_.Get()); }
 
-  // Replaces the filter. `age` is how long ago the filter was complete; age() starts from there.
-  // Returns the generation of the filter. Throws Error(kInvalidArgument) for a negative age or a
-  // moved-from filter, Error(kBusy) while a rebuild is running, and std::bad_alloc. After an
+  // Replaces the filter. `age` is the time since the filter was complete, and age() counts from
+  // there. Returns the generation of the filter. Throws Error(kInvalidArgument) for a negative age
+  // or a moved-from filter, Error(kBusy) while a rebuild is running, and std::bad_alloc. After an
   // exception, the old filter stays in place.
   //
-  // Does not carry over changes of the old filter; Rebuild does.
+  // Does not apply changes of the old filter to the new one. Rebuild applies changes that are made
+  // while it runs.
   uint64_t Publish(F filter, std::chrono::nanoseconds age = {});
 
-  // Builds a new filter from `source` on the calling thread, and publishes it. Returns its
-  // generation. The age of the filter counts from the start of the rebuild.
+  // Builds a new filter from `source` on the calling thread, and publishes it. Returns the
+  // generation of the filter. The age of the filter counts from the start of the rebuild.
   //
   // Keys inserted during the rebuild go into the old filter, and are recorded. Before the new
-  // filter is published, the recorded keys are inserted into it. Insert waits for the last part of
-  // this. Keys erased during the rebuild are erased from the old filter. They are erased from the
-  // new filter only if
+  // filter is published, the recorded keys are inserted into it. While the last of them are
+  // inserted, calls of Insert wait. Keys erased during the rebuild are erased from the old filter.
+  // They are erased from the new filter only if
   // - the source opens a snapshot, and
   // - the ChangeScope of the erasure was opened after that (an Erase outside a scope has its own).
   //
-  // Only then is the source known to have had the key, and erasing a key that a filter never had
-  // removes another key. Otherwise the key stays in the new filter until the next rebuild: the
-  // filter needs room for it and answers "maybe" for it.
+  // Under these conditions, the source certainly had the key. Erasing a key that the new filter
+  // never had would remove the fingerprint of another key. If a key is not erased from the new
+  // filter, it stays there until the next rebuild. It takes up room, and the filter answers "maybe"
+  // for it.
   //
   // If F is ConcurrentlyChangeable, the new filter must have the hash of the old one, or
   // LiveOptions::hash if it is the first.
@@ -153,10 +156,10 @@ class Live {
     return RebuildJob(std::packaged_task<uint64_t(std::stop_token)>(std::move(run)));
   }
 
-  // Opens a scope for a change of both the filter and the data that rebuilds read, such as a
-  // database. Rebuilds see both changes or neither if the scope is open from before the first
-  // change until after the second one, the commit. A rebuild waits for scopes that are open when it
-  // begins, so keep them short.
+  // Opens a scope for two changes that belong together: a change of the filter, and a change of the
+  // data that rebuilds read, such as a database. If the scope is open from before the first change
+  // until the second change is committed, a rebuild sees both changes or neither. A rebuild waits
+  // for scopes that are open when it begins, so keep them short.
   [[nodiscard]] ChangeScope BeginChange() requires ConcurrentlyChangeable<F> {
     return ChangeScope(*this);
   }
@@ -241,9 +244,9 @@ class [[nodiscard]] Live<F>::ChangeScope {
   template <typename Key, typename Value, typename G, typename Hash>
   friend class CacheGuard;
 
-  // Erases keys that this scope inserted while `generation` was current. Does nothing if the
-  // generation is no longer current, or if a rebuild is running, because its filter may have the
-  // keys too.
+  // Erases keys that this scope inserted while `generation` was current. Does nothing if that
+  // generation is no longer current. Also does nothing if a rebuild is running, because its filter
+  // may have the keys too.
   void TakeBack(const Keys& keys, uint64_t generation) requires ConcurrentlyErasable<F> {
     const detail::ChangeLog::Passage passage(live_.log_);
     const auto present = live_.current_.Get();
@@ -330,7 +333,7 @@ uint64_t Live<F>::BuildAndPublish(const RebuildSource<F>& source, const RebuildO
   if (options.max_recorded == 0) {
     throw Error(ErrorCode::kInvalidArgument, "max_recorded is 0; allowed: at least 1");
   }
-  std::shared_ptr<Generation> old;  // freed when changes are no longer recorded and no longer wait
+  std::shared_ptr<Generation> old;  // freed when recording has ended and the gate is open
   const detail::Recording recording(log_, options.max_recorded);
   RebuildContext context(state_, options, stop, [this] { log_.RequireWhole(); });
   log_.AwaitEarlierScopes(stop);

@@ -13,8 +13,9 @@
 
 namespace tamis {
 
-// A clock for ages. If it goes backwards, ages are 0, never negative. Several threads call it at
-// the same time, for as long as any of them has a Snapshot. It must not throw.
+// A clock for ages. If the clock goes backwards, ages are 0, never negative. Several threads may
+// call it at the same time. It must not throw, and must work until the Live and all its Snapshots
+// are destroyed.
 using LiveClock = std::function<std::chrono::steady_clock::time_point()>;
 
 // Describes an exception to code that did not catch it.
@@ -37,7 +38,7 @@ struct LiveStatus {
   std::chrono::nanoseconds age{};  // its age, see Live::Publish; 0 before the first
   bool rebuilding = false;
   RebuildProgress progress;     // of the running rebuild, otherwise of the last one
-  uint64_t recorded = 0;        // changes that the running rebuild has still to replay
+  uint64_t recorded = 0;        // changes that the running rebuild still has to replay
   uint64_t skipped_erases = 0;  // keys whose erasures the running or last rebuild does not replay
   uint64_t failures = 0;        // failed rebuilds and calls of Live::NoteFailure
   std::optional<Failure> failure;  // of the last attempt, if it failed

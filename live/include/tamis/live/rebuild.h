@@ -17,11 +17,11 @@ namespace tamis {
 
 struct RebuildOptions {
   // Maximum number of changes that are recorded during a rebuild and not yet replayed. A key that
-  // changes twice counts twice. Each change takes 8 bytes and one bit. One more change makes the
-  // rebuild fail with Error(kOutOfMemory). Must not be 0.
+  // changes twice counts twice. Each change takes 8 bytes and one bit. If there are more changes,
+  // the rebuild fails with Error(kOutOfMemory). Must not be 0.
   uint64_t max_recorded = uint64_t{1} << 24;
-  // Called by the rebuilding thread whenever the source reports progress. An exception from it ends
-  // the rebuild.
+  // Called by the rebuilding thread whenever the source reports progress. An exception from
+  // on_progress ends the rebuild.
   std::function<void(const RebuildProgress&)> on_progress = {};
 };
 
@@ -29,8 +29,8 @@ namespace detail {
 class LiveState;
 }  // namespace detail
 
-// Passed to the source, which reports its progress here and learns whether it should stop. Must be
-// used by one thread only.
+// The interface through which a source reports its progress and finds out whether to stop. Only one
+// thread may use it.
 class RebuildContext {
  public:
   // Sets the total number of keys, if the source knows it.
@@ -40,7 +40,8 @@ class RebuildContext {
   // - Error(kOutOfMemory) if the rebuild cannot succeed any more, because changes went unrecorded;
   // - any exception of on_progress.
   void Advance(uint64_t keys);
-  // For code that stops in its own way. A filter that it returns after a stop is not published.
+  // Returns the stop token, for sources that check for a stop themselves. If such a source returns
+  // a filter after a stop, the filter is not published.
   const std::stop_token& stop() const noexcept { return stop_; }
 
  private:
@@ -68,9 +69,9 @@ struct RebuildSource {
   // Reads the keys and returns the filter. It may save the filter too. An exception, such as for a
   // full disk, ends the rebuild, and the old filter keeps serving.
   std::function<F(RebuildContext&)> build;
-  // Opens the snapshot that `build` reads. Called once, when changes are already recorded and all
-  // changes from before that have ended. Keys erased during the rebuild are erased from the new
-  // filter only if there is a snapshot; see Live::Rebuild.
+  // Opens the snapshot that `build` reads. Called once, after recording has begun and all earlier
+  // changes have ended. Keys erased during the rebuild are erased from the new filter only if there
+  // is a snapshot; see Live::Rebuild.
   std::function<void()> open_snapshot = {};
 };
 
@@ -100,8 +101,9 @@ class [[nodiscard]] RebuildJob {
 
   // Throws std::system_error if no thread can be started.
   explicit RebuildJob(Task task) : RebuildJob(std::make_shared<Task>(std::move(task))) {}
-  // Gets the future only after the thread has started. A task that is destroyed before it ran
-  // stores an exception in its future. That needs memory, and ends the process if it runs out.
+  // Gets the future only after the thread has started. Otherwise, if the thread cannot be started,
+  // the task is destroyed before it ran, and stores an exception in the future. If there is no
+  // memory for that exception, the process ends.
   explicit RebuildJob(const std::shared_ptr<Task>& task)
       : worker_([task](const std::stop_token& stop) { (*task)(stop); }) {
     result_ = task->get_future();

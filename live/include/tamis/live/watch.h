@@ -29,15 +29,16 @@ struct WatchOptions {
   std::function<F(const std::filesystem::path&)> load = {};
 };
 
-// Publishes a file in a Live whenever another file appears under its name, as Save replaces a file
-// by renaming. The file is loaded and verified first. A damaged file is not published, and the old
-// filter keeps serving. The age of the filter counts from the time when the file was written.
+// Publishes the filter of a file in a Live, and again whenever another file appears under the same
+// name, such as after Save. The file is loaded and verified first. If the file is damaged, it is
+// not published, and the old filter keeps serving. The age of the filter counts from the time when
+// the file was written.
 //
 // A change is detected by device, inode, length, time of writing and the checksum in the header.
 // Therefore even two files within one tick of the file system's clock are distinguished. A damaged
-// file is read three times, and then again only after it has changed. A file that cannot be read,
-// or cannot be published because a rebuild is running, is tried at every check. status() reports
-// all of this, and the status of the Live reports failures.
+// file is read three times, and then again only after it has changed. If a file cannot be read, or
+// cannot be published because a rebuild is running, every check tries again. status() reports all
+// of this, and the status of the Live reports failures.
 //
 // Checks the file first in the constructor, and then on its own thread. All functions are
 // thread-safe. Must not outlive the Live. Loading a file needs memory for two filters.

@@ -58,8 +58,8 @@ class ChangeLog {
     Passage& operator=(const Passage&) = delete;
     ~Passage();
 
-    // Whether changes are recorded. If false, a rebuild that begins while this object exists reads
-    // nothing until the scope of the change has ended.
+    // Returns whether changes are recorded. If not, and a rebuild begins while this object exists,
+    // the rebuild reads nothing until the scope of the change has ended.
     bool recording() const noexcept { return recording_; }
 
    private:
@@ -82,8 +82,8 @@ class ChangeLog {
     return inserted;
   }
 
-  // Like InsertInOrder, for erase(), which erases one key. Does not record a key that was not
-  // found, or whose scope was opened before the snapshot of the rebuild.
+  // Like InsertInOrder, for erase(), which erases one key. Does not record an erasure that found no
+  // key, or whose scope was opened before the rebuild opened its snapshot.
   template <typename Erase>
   size_t EraseInOrder(uint64_t hash, uint64_t scope, const Erase& erase) {
     const std::lock_guard lock(mutex_);
@@ -99,11 +99,12 @@ class ChangeLog {
 
   // --- Functions for rebuilds.
 
-  // Starts to record changes. At most `max_keys` may wait to be taken.
+  // Starts to record changes. If more than `max_keys` wait for Take, the record is lost: see
+  // RequireWhole.
   void Start(uint64_t max_keys);
-  // Returns when no scope is open that was opened before Start, or when a stop is requested.
+  // Waits until all scopes that were opened before Start have ended, or until a stop is requested.
   void AwaitEarlierScopes(const std::stop_token& stop);
-  // Also records the erasures that are made in scopes opened after this call.
+  // From now on, also records erasures whose scopes are opened after this call.
   void SnapshotIsOpen();
   // Throws Error(kOutOfMemory) if changes were lost because the record was full or memory ran out.
   void RequireWhole() const;
@@ -123,7 +124,7 @@ class ChangeLog {
  private:
   enum class Loss : uint8_t { kNone, kFull, kNoMemory };
 
-  // These need the lock.
+  // The caller must hold mutex_.
   void Append(uint64_t hash, bool erased) noexcept;
   void Lose(Loss loss) noexcept;
 

@@ -18,10 +18,10 @@
 namespace tamis::detail {
 
 // Several keys share a counter. If the counter of a key has not changed, the key was not erased. If
-// it has, the key may have been erased. Thread-safe.
+// the counter has changed, the key may have been erased. Thread-safe.
 class EraseTally {
  public:
-  // Call this before the keys are erased.
+  // Counts an erasure of each key. Must be called before the keys are erased.
   void Add(const Keys& keys, const HashSpec& hash_of) {
     uint64_t hashes[256];
     for (const Keys& some : keys.Chunks(std::size(hashes))) {

@@ -13,19 +13,19 @@
 
 namespace tamis::detail {
 
-// A filter from which keys can be erased holds few copies of a key. Therefore, if a commit fails
-// while the filter still has a copy of the key from an earlier failed commit, the new copy is
-// erased. A successful commit never relies on a copy from another commit, which may have been
-// erased. All copies belong to one generation of the filter. `before` and `now` are the EraseTally
-// counters of the keys: before the insertion, and at the time of the call. Thread-safe.
+// A filter from which keys can be erased has room for few copies of a key. So if a commit fails
+// while the filter still has a copy of the key from an earlier failed commit, the caller erases the
+// new copy. A successful commit never relies on a copy from another commit, because that copy may
+// have been erased. All copies are in one generation of the filter. `before` and `now` are the
+// EraseTally counters of the keys: before the insertion, and at the time of the call. Thread-safe.
 template <typename Key, typename Hash>
 class FailedCommits {
  public:
   bool empty() const noexcept { return empty_; }
 
-  // Records the keys that were inserted for a commit that threw. Returns the keys that the caller
-  // should erase. If too many keys are noted already, the other copies stay in the filter until the
-  // next rebuild. Throws std::bad_alloc.
+  // Counts copies of the keys that were inserted for a commit that threw. Returns the keys that the
+  // caller should erase. After kMostKeys different keys, copies of other keys stay in the filter
+  // until the next rebuild. Throws std::bad_alloc.
   std::vector<Key> Failed(std::span<const Key> keys, std::span<const uint32_t> before,
                           std::span<const uint32_t> now, uint64_t generation) {
     std::vector<Key> surplus;
@@ -54,7 +54,7 @@ class FailedCommits {
     return surplus;
   }
 
-  // Notes copies of a successful commit, for keys of which a commit failed earlier.
+  // Counts copies of a successful commit, for keys for which a commit failed earlier.
   void Succeeded(std::span<const Key> keys, std::span<const uint32_t> before,
                  std::span<const uint32_t> now, uint64_t generation) {
     const std::lock_guard lock(mutex_);

@@ -35,8 +35,8 @@ struct WatchStatus {
 
 namespace detail {
 
-// Checks a file repeatedly, and calls `take` when the file has changed. Every thread inside one of
-// its functions shares ownership, because `take` may end the watch.
+// Checks a file repeatedly, and calls `take` when the file has changed. Every thread that runs a
+// function of this class owns a share of the object, because `take` may destroy the watch.
 class FileWatcher {
  public:
   // Loads the file, which was written `age` ago, calls before_publication(), and publishes the

@@ -18,7 +18,7 @@
 
 namespace tamis::detail {
 
-// One load of one key. The call that began it carries it out, and other calls may wait for it.
+// The load of one key by one call. Other calls may wait for its result.
 template <typename Value>
 struct Flight {
   std::promise<std::optional<Value>> landing;
@@ -36,7 +36,7 @@ class GuardShard {
   using FlightPointer = std::shared_ptr<Flight<Value>>;
 
   struct Boarding {
-    FlightPointer flight;  // nullptr if the key is known to be missing
+    FlightPointer flight;  // nullptr if a database miss of the key is cached
     bool first = false;    // true: the caller must carry out the load and call Land
   };
 
@@ -47,8 +47,9 @@ class GuardShard {
     clock_ = std::move(clock);
   }
 
-  // This and the other functions read the time under the lock. Otherwise an entry that another
-  // thread has just noted could be later than `now`.
+  // Returns the flight of the key. If the key has no flight, begins one. Like all functions, reads
+  // the time under the lock. Otherwise an entry that another thread has just noted could be later
+  // than `now`.
   Boarding Board(const Key& key) {
     const std::lock_guard lock(mutex_);
     const Time now = TimeOf(clock_);
@@ -65,8 +66,8 @@ class GuardShard {
     return {std::move(begun), true};
   }
 
-  // Ends the flight: the next call for the key begins another. If the key is missing from the
-  // database, caches that for a while, unless the key was inserted after the flight began.
+  // Ends the flight, so the next call for the key begins another one. `lacking`: the database lacks
+  // the key. Caches this for a while, unless the key was inserted after the flight began.
   void Land(const Key& key, const FlightPointer& flight, bool lacking) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = flights_.find(key);
@@ -74,7 +75,8 @@ class GuardShard {
     if (lacking && !flight->fenced) Note(key, TimeOf(clock_));
   }
 
-  // Forgets that the key was missing, because it may exist now.
+  // Forgets that the key was missing, because it may exist now. A flight of the key will not cache
+  // a miss.
   void Fence(const Key& key) noexcept {
     const std::lock_guard lock(mutex_);
     const auto negative = negatives_.find(key);

@@ -11,8 +11,8 @@
 
 namespace tamis::detail {
 
-// Threads of different stripes add on different cache lines: a shared cache line would cost a
-// writer more than the bits of a key do.
+// Threads of different stripes add on different cache lines. If they shared a cache line, waiting
+// for it would take longer than setting the bits of a key.
 class StripedCount {
  public:
   explicit StripedCount(uint64_t count = 0) noexcept { Set(count); }
@@ -20,7 +20,8 @@ class StripedCount {
   void Add(uint64_t n) noexcept {
     stripes_[StripeOfThisThread()].count.fetch_add(n, std::memory_order_relaxed);
   }
-  // Another thread, on another stripe, may have added the amount that is subtracted.
+  // Subtracts from the stripe of the calling thread. The amount may have been added to another
+  // stripe. Then this stripe wraps below 0, but the sum of all stripes is right.
   void Subtract(uint64_t n) noexcept { Add(0 - n); }
   // Returns the sum of all completed additions, and perhaps some that are under way.
   uint64_t Get() const noexcept {
@@ -30,7 +31,7 @@ class StripedCount {
     // addition before it.
     return static_cast<int64_t>(sum) < 0 ? 0 : sum;
   }
-  // Needs exclusive access.
+  // Requires exclusive access.
   void Set(uint64_t count) noexcept {
     for (Stripe& stripe : stripes_) stripe.count.store(0, std::memory_order_relaxed);
     stripes_[0].count.store(count, std::memory_order_relaxed);

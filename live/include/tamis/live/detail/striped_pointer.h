@@ -29,7 +29,8 @@ class StripedPointer {
   }
 
   // Replaces the object and returns the old one. Freeing the old object may take long, so the
-  // caller should drop it outside all locks. Throws std::bad_alloc and then replaces nothing.
+  // caller should drop it outside all locks. If memory runs out, throws std::bad_alloc and replaces
+  // nothing.
   std::shared_ptr<T> Exchange(const std::shared_ptr<T>& object) {
     std::array<std::shared_ptr<T>, kStripes> next;
     for (std::shared_ptr<T>& pointer : next) {

@@ -10,9 +10,9 @@
 
 namespace tamis::detail {
 
-// A thread that its destructor stops and joins, with two exceptions. On the thread itself, the
-// destructor detaches it. In a child of fork, which does not have the thread, it only drops the
-// handle.
+// A thread that is stopped and joined by the destructor, with two exceptions. If the destructor
+// runs on the thread itself, it detaches the thread. In a child of fork, where the thread does not
+// exist, it only drops the handle.
 class Worker {
  public:
   // Runs work(stop) on the thread. Throws std::system_error if no thread can be started.
