@@ -65,7 +65,7 @@ void ChangeLog::Append(uint64_t hash, bool erased) noexcept {
   ++recorded_;
 }
 
-// Without a complete record, the rebuild cannot succeed. The record is of no use either.
+// Drops the record, because the rebuild cannot succeed without a complete record.
 void ChangeLog::Lose(Loss loss) noexcept {
   loss_ = loss;
   record_.clear();

@@ -168,7 +168,7 @@ void ConcurrentBloom<F>::MergeFrom(const Filter& other, const ConcurrentFilter* 
 
 template <typename F>
 F ConcurrentBloom<F>::Snapshot(const MemoryOptions& memory) const {
-  detail::FilterAccess::RequireWritable(filter_);  // moved-from, it would look empty
+  detail::FilterAccess::RequireWritable(filter_);  // a moved-from filter would look empty
   F copy = filter_.Clone(memory);
   // Read after the copy: the count includes at least the keys whose insertion had returned when the
   // copy began.

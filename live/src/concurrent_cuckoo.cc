@@ -152,7 +152,7 @@ uint64_t ConcurrentCuckooFilter<kBits>::locked_looks() const noexcept {
 
 template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions& memory) const {
-  detail::FilterAccess::RequireWritable(filter_);  // moved-from, it would look empty
+  detail::FilterAccess::RequireWritable(filter_);  // a moved-from filter would look empty
   // Locks the whole table, because a file states how many fingerprints its table has.
   const auto locks = table_->Lock();
   CuckooFilter<kBits> copy = filter_.Clone(memory);

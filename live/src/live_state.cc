@@ -30,8 +30,7 @@ std::unique_lock<std::mutex> LiveState::LockForPublication() {
   return publishing;
 }
 
-// Waits for a publication that is under way, because the rebuild does not record changes made by
-// then.
+// Waits for a publication that is under way, so that none happens during the rebuild.
 void LiveState::BeginRebuild() {
   const std::lock_guard publishing(publishing_);
   const std::lock_guard lock(mutex_);

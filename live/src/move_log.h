@@ -1,31 +1,36 @@
 // How a query of a cuckoo table that other threads change makes sure that a key is absent.
 //
-// The fingerprint of a key is in one of two buckets. A writer that makes room moves it from one to
-// the other: it first copies it, and then overwrites the old place. A query that reads one bucket
-// before the copy, and the other bucket after the overwrite, sees the fingerprint in neither.
-// Therefore the writer logs both buckets between these two steps.
+// The fingerprint of a key is in one of two buckets. To make room, a writer moves a fingerprint
+// from one of its buckets to the other. The writer first copies the fingerprint, and then
+// overwrites the old copy. If a query reads the new bucket before the copy, and the old bucket
+// after the overwrite, it finds the fingerprint in neither bucket. Therefore the writer logs both
+// buckets between the two steps.
 //
-// A query reads the number of logged moves, then the buckets. If the fingerprint is in neither
-// bucket, the query reads the moves logged since. If none of them names the buckets, the key was
-// absent at some time during the query, or was being inserted or erased. Otherwise the query looks
-// again. Comparing one of the two buckets is enough, because a fingerprint only moves between these
-// two. A fingerprint that was found needs no second look. The same steps cover the erasure of one
-// of several copies: the remaining copy may be newer than the first read of the query.
+// A query takes these steps:
+// 1. It reads the number of logged moves, and then both buckets. If it finds the fingerprint, it
+//    ends.
+// 2. It reads the moves that were logged since. If no move names the first bucket, the key was
+//    absent at some time during the query, or was being inserted or erased. The query ends.
+// 3. Otherwise, the query begins again.
 //
-// Proof. Let a query miss a fingerprint that was copied to y and then removed from x. The steps of
-// the writer are C (store of the word of y), L (store of the n-th entry of the log, then of the
-// count n + 1) and E (store of the word of x). Each store is a release, and they happen in this
-// order. The query read y before C and x after E.
-// - If the first read of the count, an acquire, had returned n + 1 or more, then the query would
-//   have seen C in y. So the entries that it reads begin at n or before.
-// - It read x, an acquire, after E, so its second read of the count returns more than n. So
-//   the query reads the n-th entry.
-// - The n-th entry was stored before that count. If the query read a later entry in its place, an
-//   acquire, then its third read of the count returns at least n + kEntries, and it relies on no
-//   entry.
+// It is enough to compare moves with one of the two buckets, because each move of the fingerprint
+// names both. A writer also logs the erasure of one of several copies of a fingerprint. If the
+// query read the bucket of the remaining copy before that copy was written, it looks again.
 //
-// Each bucket is a word with atomic stores. Only one thread at a time changes the chunks of a log,
-// under the lock of the log. Counts have 64 bits and only grow.
+// Proof. Assume that a query finds a fingerprint in neither bucket, although a writer copied the
+// fingerprint to y and then removed it from x. The steps of the writer are C (store of the word of
+// y), L (store of the n-th entry of the log, then of the count n + 1) and E (store of the word of
+// x). Each store is a release, and they happen in this order. Each read of the query is an acquire.
+// The query read y before C and x after E.
+// - If the first read of the count had returned n + 1 or more, the query would have seen C in y. So
+//   the entries that the query reads begin at n or before.
+// - The query read x after E, so its second read of the count returns more than n. So the query
+//   reads the n-th entry.
+// - The n-th entry was stored before that count. If the query read a later entry in its place, then
+//   its third read of the count returns at least n + kEntries, and the query relies on no entry.
+//
+// Each bucket is a word, and all stores to it are atomic. Only one thread at a time changes the
+// chunks of a log, and it holds the lock of the log. Counts have 64 bits and only grow.
 #ifndef TAMIS_LIVE_SRC_MOVE_LOG_H_
 #define TAMIS_LIVE_SRC_MOVE_LOG_H_
 
@@ -41,7 +46,7 @@ namespace tamis::detail {
 // The most recent moves within some chunks.
 class MoveLog {
  public:
-  // Identifies a bucket. Two buckets may have the same id, which costs a second look.
+  // Identifies a bucket. If two buckets have the same id, a query may look again without need.
   using Id = uint16_t;
   static Id IdOf(uint32_t chunk, uint32_t bucket) noexcept {
     return static_cast<Id>(bucket + chunk * 0x9E3779B1u);
@@ -55,7 +60,7 @@ class MoveLog {
   // cache.
   static constexpr uint64_t kEntries = 1024;
 
-  // Needs the lock of the chunks.
+  // The caller must hold the lock of the chunks.
   void Add(Entry entry) noexcept {
     const uint64_t at = count_.load(std::memory_order_relaxed);
     entries_[at % kEntries].store(entry, std::memory_order_release);
@@ -106,8 +111,8 @@ struct SharedBuckets {
 
 enum class Found { kNo, kYes, kUnsure };
 
-// Looks once at the two buckets of a fingerprint. `id` is the id of the first bucket. `Log` is like
-// MoveLog, and `Buckets` has Load as above.
+// Looks once at the two buckets of a fingerprint. `id` is the id of the first bucket. `Log` has the
+// functions of MoveLog, and `Buckets` has Load as in SharedBuckets.
 template <int kBits, typename Buckets, typename Log>
 Found LookAt(const Log& log, MoveLog::Id id, const cuckoo::Word<kBits>& first,
              const cuckoo::Word<kBits>& second, uint32_t fingerprint) noexcept {

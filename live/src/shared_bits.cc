@@ -70,8 +70,8 @@ bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
 }
 
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept {
-  // Collects all bits first, using the kernel for a filter of one block: an atomic operation waits
-  // for the stores before it.
+  // Collects all bits first, with the kernel for a filter of one block, because an atomic operation
+  // waits for all stores before it.
   alignas(64) uint64_t bits[64][kBlockQuads];
   std::memset(bits, 0, n * sizeof(bits[0]));
   for (size_t i = 0; i < n; ++i) {
@@ -96,8 +96,8 @@ bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept {
 }
 
 uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept {
-  // Computes positions first, for as many keys as have cache lines for half of a first-level cache:
-  // an atomic operation waits for its cache line, and nothing after it begins meanwhile.
+  // Computes positions first, and prefetches up to 32 KiB of cache lines. An atomic operation waits
+  // for its cache line, and no later operation begins during that time.
   constexpr size_t kPositions = 512;
   uint64_t positions[kPositions];
   const size_t keys_at_once = std::max<size_t>(1, kPositions / filter.num_hashes);
@@ -146,7 +146,8 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
     filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(begin), filter.num_blocks,
                                       hashes);
     OrWords(filter.words + first * kBlockQuads, Words(*copy), blocks * kBlockQuads);
-    // Not word by word: the next atomic operation would wait for every store in between.
+    // Clears the copy at the end: each store between two atomic operations would delay the second
+    // one.
     std::memset(copy->data(), 0, blocks * sb::kBlockBytes);
   };
   return std::make_unique<PartitionedWriter>(

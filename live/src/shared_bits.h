@@ -1,5 +1,5 @@
-// Sets the bits of one or many keys in the words of a Bloom filter that other threads use
-// meanwhile.
+// Sets the bits of one or many keys in the words of a Bloom filter that other threads use at the
+// same time.
 #ifndef TAMIS_LIVE_SRC_SHARED_BITS_H_
 #define TAMIS_LIVE_SRC_SHARED_BITS_H_
 
@@ -36,18 +36,18 @@ struct SharedArray {
   uint32_t num_hashes;
 };
 
-// Sets the bits of a hash. Returns whether any of them was missing.
+// Sets the bits of a hash. Returns whether any of them was 0 before.
 bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept;
 bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept;
 
 // Sets the bits of `n` <= 64 hashes in their order. Bit i of the result is set if any bit of hash i
-// was missing.
+// was 0 before.
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept;
 uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept;
 
 // Returns a writer that collects the bits of `n` keys before it sets them, so that one write of a
-// word serves several keys. Returns nullptr if that gains nothing. Throws Error(kOutOfMemory) or
-// std::bad_alloc.
+// word serves several keys. Returns nullptr if this would not be faster. Throws Error(kOutOfMemory)
+// or std::bad_alloc.
 std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_t n);
 std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedArray& filter, uint64_t n);
 

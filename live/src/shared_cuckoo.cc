@@ -116,8 +116,8 @@ bool SharedCuckoo<kBits>::ContainsUnsure(const cuckoo::Place& place) const noexc
   return Look(place) == Found::kYes;
 }
 
-// The kernel looks at all keys once. Keys that it did not find, and that may have been moved
-// meanwhile, are looked up again one by one.
+// The kernel looks at all keys once. If a key was not found, and may have been moved during that
+// time, it is looked up again.
 template <int kBits>
 void SharedCuckoo<kBits>::Contains(const CuckooKernels& kernels, const Batch& slice,
                                    uint64_t* bits) const noexcept {
@@ -224,7 +224,7 @@ void SharedCuckoo<kBits>::Prefetch(const cuckoo::Place& place) const noexcept {
       chunk + cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets), 1);
 }
 
-// Groups the keys by stripe, so that its lock is taken once for many of them.
+// Groups the keys by stripe, so that a thread takes the lock of a stripe once for many keys.
 template <int kBits>
 template <Change kChange>
 size_t SharedCuckoo<kBits>::ChangeSlice(KeyType type, std::span<const uint64_t> places,

@@ -28,7 +28,7 @@ class SharedCuckoo {
   // State shared by the writers of some chunks.
   struct alignas(64) Stripe {
     std::mutex mutex;
-    std::atomic<bool> changing = false;  // a hint
+    std::atomic<bool> changing = false;  // a hint: a thread has the lock
     MoveLog log;
   };
 
@@ -46,8 +46,9 @@ class SharedCuckoo {
   void Contains(const CuckooKernels& kernels, const Batch& slice, uint64_t* bits) const noexcept;
 
   bool Apply(Change change, KeyType type, const cuckoo::Place& place) noexcept;
-  // Changes the table by the places of a slice of at most kBatchKeys. The first has the index
-  // `first`. Returns how many keys changed the table, and sets `outcomes`, with ascending indices.
+  // Changes the table for the places of a slice of at most kBatchKeys keys. The first key has the
+  // index `first`. Returns how many keys changed the table. Reports fresh and rejected keys to
+  // `outcomes`, the rejected keys in ascending order.
   size_t Apply(Change change, KeyType type, std::span<const uint64_t> places, uint64_t first,
                Outcomes& outcomes) noexcept;
 
@@ -55,13 +56,13 @@ class SharedCuckoo {
   KeyTypes key_types() const noexcept {
     return KeyTypes::FromBits(key_types_.load(std::memory_order_relaxed));
   }
-  // Need exclusive access.
+  // Require exclusive access.
   void set_size(uint64_t size) noexcept { size_.Set(size); }
   void set_key_types(KeyTypes types) noexcept {
     key_types_.store(types.bits(), std::memory_order_relaxed);
   }
 
-  // Locks all stripes, which delays all changes.
+  // Locks all stripes, so that all changes wait.
   std::vector<std::unique_lock<std::mutex>> Lock();
 
   // Number of repeated looks, and number of keys that were looked up under a lock.
@@ -90,7 +91,7 @@ class SharedCuckoo {
   void Prefetch(const cuckoo::Place& place) const noexcept;
   void ContainsAgain(std::span<const uint64_t> places, const uint64_t* moves_before,
                      uint64_t* bits) const noexcept;
-  // These need the lock of the stripe of the place.
+  // The caller must hold the lock of the stripe of the place.
   template <Change kChange>
   Outcome ChangeAt(const cuckoo::Place& place) noexcept;
   void Count(Change change, KeyType type, uint64_t changed) noexcept;

@@ -1,17 +1,17 @@
 // Words in which threads set bits while others read them.
 //
 // The code here, and the vector kernels that read such words, rely on these facts:
-// - Bits are only ever set, by one atomic operation for each word. Loading a word, setting bits and
-//   storing it would undo changes that other threads make in between.
-// - A reader that uses vectors sees in each aligned lane of 4 bytes a value that the lane had at
-//   some time since the read began. No processor for which the library has vector kernels tears
-//   such a lane in a load that begins at a multiple of 16 bytes, and the memory of a filter is
-//   aligned that way. (By the C++ standard this is a data race, as it has no atomic vector loads.
-//   The vector kernels are therefore compiled without ThreadSanitizer, and tests/live/tsan.supp
-//   names the other readers of such words.)
-// - A mix of older and newer words is harmless. Words only gain bits, so a bit that a reader finds
-//   set was set. If the insertion of a key ended before the query began, by any ordering between
-//   the threads, all bits of the key are in the words that are read. The order among words does not
+// - Bits are only ever set, by one atomic operation for each word. If a thread loaded a word, set
+//   bits and stored the word, it would undo changes that other threads make in between.
+// - For each aligned lane of 4 bytes, a vector load returns a value that the lane had at some time
+//   since the load began. No processor for which the library has vector kernels tears such a lane
+//   in a load that begins at a multiple of 16 bytes, and the memory of a filter is aligned that
+//   way. (The C++ standard has no atomic vector loads, and calls this a data race. So the vector
+//   kernels are compiled without ThreadSanitizer, and tests/live/tsan.supp names the other readers
+//   of such words.)
+// - A mix of older and newer words is harmless. Words only gain bits, so a query finds no bit that
+//   no thread has set. If the insertion of a key ended before the query began, by any ordering
+//   between the threads, the query reads all bits of the key. The order among words does not
 //   matter, so all operations are relaxed.
 #ifndef TAMIS_LIVE_SRC_SHARED_WORDS_H_
 #define TAMIS_LIVE_SRC_SHARED_WORDS_H_
@@ -22,15 +22,15 @@
 
 namespace tamis::detail {
 
-// Sets bits in `word`. Returns whether any of them was missing. Does not write to a word that has
-// all the bits: with many repeated keys its cache line then stays shared.
+// Sets bits in `word`. Returns whether any of them was 0 before. Does not write to a word that has
+// all the bits, so that with many repeated keys its cache line stays shared.
 inline bool OrWord(uint64_t& word, uint64_t bits) noexcept {
   const std::atomic_ref<uint64_t> shared(word);
   if ((bits & ~shared.load(std::memory_order_relaxed)) == 0) return false;
   return (bits & ~shared.fetch_or(bits, std::memory_order_relaxed)) != 0;
 }
 
-// The same for n words. Other threads may meanwhile also set bits in `from`.
+// Sets the bits of `n` words. Other threads may set bits in `from` at the same time.
 inline void OrWords(uint64_t* to, const uint64_t* from, size_t n) noexcept {
   for (size_t i = 0; i < n; ++i) {
     // atomic_ref takes no const before C++26.
