@@ -43,28 +43,28 @@ struct Scripts {
   // Replaces the mark. ARGV[5]: the new mark. KEYS[2], optional: a segment to remove. Returns the
   // state, which has the new mark if the script has replaced the mark.
   Script mark;
-  // Closes a segment. If its mark is not the next generation, first adds its bits to the next
-  // segment. KEYS: the segment, the next segment. ARGV: begin of the state, end of its window,
-  // generation and length, next generation, an odd version, and expiry or "0". Returns 1, or 0 if
-  // the segment does not have this generation and length.
+  // Closes a segment. If its mark is not the next generation, first adds its bits to the segment of
+  // the next generation. KEYS: the segment, and the segment of the next generation. ARGV: begin of
+  // the state, end of the state window, generation and length, next generation, an odd version, and
+  // expiry or "0". Returns 1, or 0 if the segment does not have this generation and length.
   Script close;
 
-  // Creates a segment of zeros unless it exists. ARGV: begin of the state, end of its window,
-  // state, and expiry or "0". Returns the state.
+  // Creates a segment of zeros unless the key exists. ARGV: begin of the state, end of the state
+  // window, state, and expiry or "0". Returns the state.
   Script create;
 
-  // KEYS of the next scripts: descriptor, rebuild record and lease, or the named ones.
+  // KEYS of the scripts below: descriptor, rebuild record and lease, unless a comment lists others.
 
-  // Removes all three if the descriptor is ARGV[1]. Returns the record, "" if it was missing, or
-  // kChanged.
+  // Removes all three keys if the descriptor is ARGV[1]. Returns the record, "" if the record was
+  // missing, or kChanged if the descriptor differs.
   Script drop;
-  // Takes over a rebuild. ARGV: the expected record or "", the new record, an owner whose lease is
-  // ignored or "", the new owner, duration of the lease in milliseconds, and expiry of the record
-  // or "0". Returns the descriptor, "" if it is missing, kChanged, or the milliseconds that the
-  // lease of another owner lasts.
+  // Begins a rebuild or takes it over. ARGV: the expected record or "", the new record, an owner
+  // whose lease is ignored or "", the new owner, duration of the lease in milliseconds, and expiry
+  // of the record or "0". Returns the descriptor, "" if the descriptor is missing, kChanged if the
+  // record differs, or the milliseconds that remain of another owner's lease.
   Script acquire;
-  // Renews the lease. KEYS: record, lease. ARGV: the record, its owner, milliseconds. Returns 1, or
-  // kChanged.
+  // Renews the lease. KEYS: record, lease. ARGV: the record, its owner, duration of the lease in
+  // milliseconds. Returns 1, or kChanged if the record differs.
   Script renew;
   // Replaces the descriptor. KEYS: descriptor, record. ARGV: the record, the descriptor, the new
   // descriptor. Returns 1, or kChanged.

@@ -35,7 +35,7 @@ namespace tamis {
 struct GuardOptions {
   // A filter older than this is not used: all keys pass, as without a filter.
   std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
-  // How long a database miss is cached, and for how many keys at most. If one of them is 0, misses
+  // How long a database miss is cached, and for how many keys at most. If either is 0, misses
   // are not cached. If a key is inserted into the database without Insert, Get may not find it for
   // this long.
   std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);

@@ -66,7 +66,7 @@ class NearCache final : public Queryable, public Changeable {
   ~NearCache();
 
   // Queries are the functions of Queryable. If the copy is too old and the servers cannot be
-  // reached, keys that the copy lacks have no answer, and ClientOptions::unavailable of the filter
+  // reached, keys that the copy lacks are unanswered, and ClientOptions::unavailable of the filter
   // applies. Such a query takes up to twice ServerOptions::retry_for, or three times if the thread
   // is refreshing.
   QueryTraits traits() const noexcept override;

@@ -51,11 +51,12 @@ struct ServerOptions {
   // client pauses after each merge, for at most 200 ms. 0: no pauses.
   double idle_share = 0.5;
   // Whether queries, Pull and GetInfo read from replicas. Queries and Pull read from the master if
-  // it has no replica, or if a replica fails or lacks a segment. GetInfo may report such a segment
-  // as bad. A replica lags behind its master. If their connection is down, it may lag for long,
-  // unless its replica-serve-stale-data is "no". For a key that has not reached the replica yet,
-  // the answer may be "no". This does not happen to keys that ClientOptions::durable_replicas has
-  // put on all replicas of the master, while their slots do not move between masters.
+  // it lacks replicas, or if a replica fails or lacks a segment. If a replica lacks a segment,
+  // GetInfo may report the segment as bad. A replica lags behind its master. If their connection is
+  // down, it may lag for long, unless its replica-serve-stale-data is "no". For a key that has not
+  // reached the replica yet, the answer may be "no". This does not happen to keys that
+  // ClientOptions::durable_replicas has put on all replicas of the master, while their slots do not
+  // move between masters.
   bool read_from_replicas = false;
 };
 

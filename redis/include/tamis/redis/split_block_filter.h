@@ -98,7 +98,7 @@ struct Info {
 // 64 KiB to 8 MiB that are spread evenly over the slots of a cluster (redis/FORMAT.md). Clients
 // hash the keys. Servers see block numbers and bits.
 //
-// If a segment is missing or damaged, its keys have no answer, and insertions of its keys throw. A
+// If a segment is missing or damaged, its keys are unanswered, and insertions of its keys throw. A
 // missing segment never counts as empty: "no" always comes from a block that was read. Redis
 // replicates a write after it has replied to it. If a master fails in between, acknowledged keys
 // are lost and answered with "no": see ClientOptions::durable_replicas.
