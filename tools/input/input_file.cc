@@ -50,8 +50,10 @@ InputFile::InputFile(const std::string& path)
       // Not zeroed: a small file touches a few pages of it.
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {
   if (fd_ < 0) FailRead(name_, errno);
+#ifdef POSIX_FADV_SEQUENTIAL  // macOS lacks it
   // A hint. It fails for a pipe, which is harmless.
   ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
 }
 
 InputFile::~InputFile() {

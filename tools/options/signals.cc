@@ -1,8 +1,8 @@
 #include "tools/options/signals.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <tamis/file/saving.h>
 #include <unistd.h>
@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstdint>
 #include <string_view>
 
 #include "tools/output/format.h"
@@ -18,6 +17,15 @@
 
 namespace tamis::tools {
 namespace {
+
+// Returns when the file was changed last.
+timespec ModifiedAt(const struct stat& status) {
+#ifdef __APPLE__
+  return status.st_mtimespec;
+#else
+  return status.st_mtim;
+#endif
+}
 
 // The file that a job will replace, and the messages to print before and after it has.
 struct Watched {
@@ -32,17 +40,17 @@ struct Watched {
     struct stat now = {};
     if (::stat(path.c_str(), &now) != 0) return !exists;
     return exists && now.st_dev == status.st_dev && now.st_ino == status.st_ino &&
-           now.st_size == status.st_size && now.st_mtim.tv_sec == status.st_mtim.tv_sec &&
-           now.st_mtim.tv_nsec == status.st_mtim.tv_nsec;
+           now.st_size == status.st_size && ModifiedAt(now).tv_sec == ModifiedAt(status).tv_sec &&
+           ModifiedAt(now).tv_nsec == ModifiedAt(status).tv_nsec;
   }
 };
 
 std::atomic<const Watched*> watched = nullptr;
 static_assert(std::atomic<const Watched*>::is_always_lock_free);
 
-// For the input: a descriptor that becomes readable when reading must stop, and the signal that
-// stops it.
-int stop_fd = -1;
+// For the input: a pipe whose first end becomes readable when reading must stop, and the signal
+// that stops it.
+int stop_pipe[2] = {-1, -1};
 std::atomic<int> stopped_by = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -57,8 +65,8 @@ void Tell(std::string_view message) {
   struct sigaction late = {};
   late.sa_handler = [](int) { ::raise(ended_by); };  // or write() ends, if it is in this thread
   sigset_t alarm;
-  ::sigemptyset(&alarm);
-  ::sigaddset(&alarm, SIGALRM);
+  sigemptyset(&alarm);  // macros on some systems
+  sigaddset(&alarm, SIGALRM);
   if (::sigaction(SIGALRM, &late, nullptr) != 0) return;
   if (::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr) != 0) return;
   ::alarm(1);
@@ -94,8 +102,7 @@ void StopInput(int number) {
   const int error = errno;
   Replace(StopInput, RemoveAndEnd, SA_RESETHAND);
   stopped_by = number;
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(stop_fd, &one, sizeof(one));
+  [[maybe_unused]] const ssize_t written = ::write(stop_pipe[1], "", 1);
   errno = error;
 }
 
@@ -106,13 +113,14 @@ void RemoveTemporaryFilesOnSignals() { Replace(SIG_DFL, RemoveAndEnd, SA_RESETHA
 void FailAtFileSizeLimit() { ::signal(SIGXFSZ, SIG_IGN); }
 
 void StopInputOnSignals() {
-  stop_fd = ::eventfd(0, EFD_CLOEXEC);
-  if (stop_fd >= 0) Replace(RemoveAndEnd, StopInput, 0);
+  if (::pipe(stop_pipe) != 0) return;
+  for (const int fd : stop_pipe) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  Replace(RemoveAndEnd, StopInput, 0);
 }
 
 void AwaitInput(int fd) {
-  if (stop_fd < 0) return;
-  pollfd fds[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+  if (stop_pipe[0] < 0) return;
+  pollfd fds[] = {{fd, POLLIN, 0}, {stop_pipe[0], POLLIN, 0}};
   const int timeout = fd < 0 ? 0 : -1;
   while (::poll(fds, 2, timeout) < 0 && errno == EINTR) {
   }

@@ -103,7 +103,7 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   const std::vector<std::byte> header = dump.Header();
   const auto num_links = LoadAs<uint32_t>(header.data() + kLinksAt);
   if (num_links == 0) dump.FailHeader(ErrorCode::kCorrupt, "links", kLinksAt, "is 0");
-  const uint64_t wanted = kBloomHeaderBytes + kLinkBytes * num_links;
+  const size_t wanted = kBloomHeaderBytes + kLinkBytes * num_links;
   if (header.size() != wanted) {
     dump.FailHeader(
         ErrorCode::kCorrupt, "header length", std::min(wanted, header.size()),
