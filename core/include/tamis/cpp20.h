@@ -1,4 +1,5 @@
-// Stops compilation as C++17 or older with one clear error. Every public header includes this one.
+// Stops compilation as C++17 or older, or for a big-endian processor, with one clear error. Every
+// public header includes this one.
 #ifndef TAMIS_CPP20_H_
 #define TAMIS_CPP20_H_
 
@@ -8,6 +9,10 @@
 #endif
 #elif __cplusplus < 202002L
 #error "tamis needs C++20: compile with -std=c++20"
+#endif
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "tamis needs a little-endian processor: its files contain the memory of its filters"
 #endif
 
 #endif  // TAMIS_CPP20_H_
