@@ -38,24 +38,24 @@ Batch MakeBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& 
                 size_t n, uint64_t* buffer) noexcept;
 
 // Calls visit(batch, begin) for consecutive batches of `batch_keys` keys, a multiple of 64. The
-// last batch may be shorter. Batches of keys that are not direct have at most kBatchKeys keys.
-template <typename Visit>
+// last batch may be shorter. Batches of keys that are not direct have at most kKeys keys.
+template <size_t kKeys = kBatchKeys, typename Visit>
 void ForEachBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec,
                   size_t batch_keys, const Visit& visit) {
-  alignas(64) uint64_t buffer[kBatchKeys];
-  const size_t step = IsDirect(keys, spec) ? batch_keys : std::min(batch_keys, kBatchKeys);
+  alignas(64) uint64_t buffer[kKeys];
+  const size_t step = IsDirect(keys, spec) ? batch_keys : std::min(batch_keys, kKeys);
   for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
     n = std::min(step, keys.size() - begin);
     visit(MakeBatch(kernels, keys, spec, begin, n, buffer), begin);
   }
 }
 
-// Calls visit(slice, begin) for consecutive slices of at most kBatchKeys keys. For stages that keep
+// Calls visit(slice, begin) for consecutive slices of at most kKeys keys. For stages that keep
 // data for each key on the stack.
-template <typename Visit>
+template <size_t kKeys = kBatchKeys, typename Visit>
 void ForEachSlice(const Batch& batch, const Visit& visit) {
-  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
-    visit(Batch{batch.hasher, batch.values + begin, std::min(kBatchKeys, batch.n - begin)}, begin);
+  for (size_t begin = 0; begin < batch.n; begin += kKeys) {
+    visit(Batch{batch.hasher, batch.values + begin, std::min(kKeys, batch.n - begin)}, begin);
   }
 }
 

@@ -66,13 +66,14 @@ void ValidKeys::operator()(
     const CommonKernels& kernels, uint64_t begin, uint64_t n,
     FunctionRef<void(const Batch& batch, uint64_t index)> visit) const noexcept {
   if (n == 0) return;
-  alignas(64) uint64_t packed[kBatchKeys];
+  // Fewer keys than in a batch without nulls, because `visit` needs most of the stack.
+  constexpr size_t kPacked = kBatchKeys / 2;
+  alignas(64) uint64_t packed[kPacked];
   uint64_t done = 0;
   for (size_t index = IndexOf(begin); done < n;) {
-    const size_t all = std::min(kBatchKeys, keys_.size() - index);
-    ForEachBatchAndNulls(
-        kernels, keys_.Slice(index, all), spec_, kBatchKeys,
-        [&](const Batch& batch, size_t offset) {
+    const size_t all = std::min(kPacked, keys_.size() - index);
+    ForEachBatchAndNulls<kPacked>(
+        kernels, keys_.Slice(index, all), spec_, kPacked, [&](const Batch& batch, size_t offset) {
           size_t kept = 0;
           for (size_t i = 0; i < batch.n; i += kWordBits) {
             uint64_t bits = ValidBits(keys_, index + offset + i, std::min(kWordBits, batch.n - i));

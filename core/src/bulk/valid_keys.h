@@ -30,22 +30,22 @@ void ClearNulls(const Keys& keys, size_t begin, size_t n, uint64_t* bits) noexce
 
 // Works like ForEachBatch, for keys that may have nulls. The values of nulls in a batch are
 // unspecified. A null string view may point anywhere and is not read.
-template <typename Visit>
+template <size_t kKeys = kBatchKeys, typename Visit>
 void ForEachBatchAndNulls(const CommonKernels& kernels, const Keys& keys, const HashSpec& spec,
                           size_t batch_keys, const Visit& visit) {
   if (keys.validity() == nullptr || keys.layout() != KeyLayout::kStringViews) {
-    ForEachBatch(kernels, keys, spec, batch_keys, visit);
+    ForEachBatch<kKeys>(kernels, keys, spec, batch_keys, visit);
     return;
   }
-  constexpr size_t kViews = 512;
+  constexpr size_t kViews = 256;
   std::string_view views[kViews];
   for (size_t begin = 0, n = 0; begin < keys.size(); begin += n) {
     n = std::min({kViews, batch_keys, keys.size() - begin});
     for (size_t i = 0; i < n; ++i) {
       views[i] = keys.IsValid(begin + i) ? keys.data<std::string_view>()[begin + i] : "";
     }
-    ForEachBatch(kernels, std::span<const std::string_view>(views, n), spec, kUnlimited,
-                 [&](const Batch& batch, size_t) { visit(batch, begin); });
+    ForEachBatch<kViews>(kernels, std::span<const std::string_view>(views, n), spec, kUnlimited,
+                         [&](const Batch& batch, size_t) { visit(batch, begin); });
   }
 }
 

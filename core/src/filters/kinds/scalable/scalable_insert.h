@@ -21,6 +21,11 @@
 namespace tamis {
 namespace detail {
 
+// Keys that are changed together. Several functions that call each other keep data for each of
+// these keys on the stack. With kBatchKeys they would need more than the 128 KiB of a thread of
+// musl.
+inline constexpr size_t kChangedAtOnce = kBatchKeys / 2;
+
 template <typename F>
 bool IsFull(const F& layer) {
   return layer.inserted_count() >= layer.capacity();
@@ -155,7 +160,7 @@ size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
   if (detail::LayerCapacity(options_, layers_.size()) >= static_cast<double>(this->capacity_)) {
     return 0;
   }
-  uint64_t bits[detail::kBatchKeys / 64];
+  uint64_t bits[detail::kChangedAtOnce / 64];
   size_t passed = 0;
   for (size_t asked = 0, step = 1; passed < n && passed == asked; step *= 2) {
     const size_t some = std::min(step, n - passed);
@@ -184,9 +189,9 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
     return;
   }
   const uint64_t inserted = layer.inserted_count() + n;
-  uint64_t bits[detail::kBatchKeys / 64];
+  uint64_t bits[detail::kChangedAtOnce / 64];
   ProbeLayers(current_, kernels, detail::HashBatch(hashes, n), bits);
-  uint64_t fresh[detail::kBatchKeys];
+  uint64_t fresh[detail::kChangedAtOnce];
   size_t num_fresh = 0;
   for (size_t i = 0; i < n; ++i) {
     fresh[num_fresh] = hashes[i];
@@ -221,7 +226,7 @@ template <int>
 bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                                   uint64_t first, detail::Outcomes& outcomes,
                                   size_t* done) noexcept {
-  uint64_t refused[detail::kBatchKeys];
+  uint64_t refused[detail::kChangedAtOnce];
   detail::Outcomes collect(ChangeOutputs{.rejected_indices = refused});
   const size_t taken = detail::FilterAccess::ChangeBatch(
       layers_[current_], Change::kInsert, kernels, detail::HashBatch(hashes, n), 0, collect);
@@ -266,15 +271,15 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
     }
     if (held < kFewKeys) asked = std::min<uint64_t>(asked, kFewKeys - held);
 
-    uint64_t examined[detail::kBatchKeys];
-    uint16_t numbers[detail::kBatchKeys];
+    uint64_t examined[detail::kChangedAtOnce];
+    uint16_t numbers[detail::kChangedAtOnce];
     size_t num_examined = 0;
     for (size_t i = 0; i < asked; ++i) {
       examined[num_examined] = hashes[begin + i];
       numbers[num_examined] = static_cast<uint16_t>(i);
       num_examined += all || detail::IsExamined(hashes[begin + i]);
     }
-    uint64_t found[detail::kBatchKeys / 64];
+    uint64_t found[detail::kChangedAtOnce / 64];
     FindCopies(kernels, examined, num_examined, has_room, found);
 
     size_t run = 0;  // the index of the first key that is still to be inserted
@@ -338,12 +343,12 @@ void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_
   // Does not call Probe, which is made for keys that many layers have.
   std::fill_n(bits, BitmapWords(n), uint64_t{0});
   for (const F& layer : layers_) {
-    uint64_t found[detail::kBatchKeys / 64];
+    uint64_t found[detail::kChangedAtOnce / 64];
     detail::FilterAccess::Probe(layer, kernels, detail::HashBatch(hashes, n), found);
     for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
   }
-  if (!has_room) return;                  // no key is inserted before the first new one
-  uint64_t seen[2 * detail::kBatchKeys];  // a hash table of identities, which are never 0
+  if (!has_room) return;                      // no key is inserted before the first new one
+  uint64_t seen[2 * detail::kChangedAtOnce];  // a hash table of identities, which are never 0
   const size_t slots = std::bit_ceil(2 * n);
   const int shift = 64 - std::countr_zero(slots);
   std::fill_n(seen, slots, uint64_t{0});
@@ -364,8 +369,8 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
                                        size_t n, uint64_t first,
                                        detail::Outcomes& outcomes) noexcept {
   constexpr uint64_t kAskedAtLeast = 64;
-  uint64_t absent[detail::kBatchKeys];
-  uint16_t numbers[detail::kBatchKeys];
+  uint64_t absent[detail::kChangedAtOnce];
+  uint16_t numbers[detail::kChangedAtOnce];
   size_t done = 0;
   bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
@@ -374,7 +379,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
     const F& last = layers_[std::min(current_, layers_.size() - 1)];
     const uint64_t room = last.capacity() - std::min(last.capacity(), last.inserted_count());
     asked = std::min<uint64_t>(std::max(2 * room, kAskedAtLeast), n - begin);
-    uint64_t found[detail::kBatchKeys / 64];
+    uint64_t found[detail::kChangedAtOnce / 64];
     ProbeLayers(layers_.size(), kernels, detail::HashBatch(hashes + begin, asked), found);
     size_t num_absent = 0;
     for (size_t i = 0; i < asked; ++i) {
@@ -398,7 +403,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
       num_absent = takes;
       asked = numbers[num_absent];
     }
-    uint64_t fresh[detail::kBatchKeys / 64] = {}, refused[detail::kBatchKeys / 64] = {};
+    uint64_t fresh[detail::kChangedAtOnce / 64] = {}, refused[detail::kChangedAtOnce / 64] = {};
     detail::Outcomes of_layer(ChangeOutputs{.fresh = fresh, .rejected = refused});
     done += detail::FilterAccess::ChangeBatch(layer, Change::kInsertIfAbsent, kernels,
                                               detail::HashBatch(absent, num_absent), 0, of_layer);
