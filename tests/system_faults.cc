@@ -8,6 +8,13 @@
 #include <cerrno>
 #include <cstdarg>
 
+// glibc declares some of these functions noexcept, and musl none.
+#ifdef __GLIBC__
+#define TAMIS_LIBC_NOEXCEPT noexcept
+#else
+#define TAMIS_LIBC_NOEXCEPT
+#endif
+
 namespace tamis {
 namespace {
 
@@ -40,17 +47,17 @@ int openat(int directory, const char* name, int flags, ...) {
   return static_cast<int>(syscall(SYS_openat, directory, name, flags, mode));
 }
 
-int linkat(int from, const char* path, int to, const char* name, int flags) noexcept {
+int linkat(int from, const char* path, int to, const char* name, int flags) TAMIS_LIBC_NOEXCEPT {
   if (faults != nullptr && faults->linkat && Fails(faults->linkat())) return -1;
   return static_cast<int>(syscall(SYS_linkat, from, path, to, name, flags));
 }
 
-int stat(const char* path, struct stat* out) noexcept {
+int stat(const char* path, struct stat* out) TAMIS_LIBC_NOEXCEPT {
   if (faults != nullptr && faults->stat && Fails(faults->stat())) return -1;
   return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, out, 0));
 }
 
-int lstat(const char* path, struct stat* out) noexcept {
+int lstat(const char* path, struct stat* out) TAMIS_LIBC_NOEXCEPT {
   if (faults != nullptr && faults->lstat && Fails(faults->lstat())) return -1;
   return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW));
 }
