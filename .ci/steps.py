@@ -27,6 +27,7 @@ packages      gate,release          30   .ci/packages
 format        quick,gate,release     5   cmake/bootstrap.sh format
 first-circle  quick                 20   cmake/bootstrap.sh test
 release       gate,release          45   .ci/release
+cross         gate,release          15   .ci/cross aarch64-macos core
 sanitizers    gate,release          40   .ci/sanitizers
 threads       gate,release          30   .ci/threads
 fuzzing       gate                  30   .ci/fuzz 20
@@ -35,6 +36,9 @@ debian13      gate                  40   .ci/debian13
 fuzzing-long  release               90   .ci/fuzz 300
 arm64-all     release              240   cmake/bootstrap.sh aarch64
 debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OFF
+cross-musl    release               90   .ci/cross x86_64-linux-musl && .ci/cross aarch64-linux-musl
+cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28
+cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"

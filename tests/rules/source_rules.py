@@ -15,7 +15,7 @@ MAX_BYTES = 200_000
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".map", ".md", ".py", ".pyi", ".sh",
                                    ".toml", ".txt", ".yml"}
-TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "debian13", "fuzz", "in_memory", "packages",
+TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "cross", "debian13", "fuzz", "in_memory", "packages",
               "release", "run", "sanitizers", "threads"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)

@@ -1,0 +1,40 @@
+# Cross build with zig, which contains clang, libc++ and the C libraries of its targets. TAMIS_ZIG_TARGET, a
+# cache or environment variable, names the target, such as aarch64-macos or x86_64-linux-gnu.2.28.
+# `.ci/cross TARGET` makes the programs and libraries that this file refers to.
+if(NOT TAMIS_ZIG_TARGET)
+  set(TAMIS_ZIG_TARGET "$ENV{TAMIS_ZIG_TARGET}")
+endif()
+set(TAMIS_ZIG_TARGET "${TAMIS_ZIG_TARGET}" CACHE STRING "Target of zig: PROCESSOR-SYSTEM[-LIBRARY[.VERSION]]")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAMIS_ZIG_TARGET)
+if(NOT TAMIS_ZIG_TARGET MATCHES "^(x86_64|aarch64)-(linux|macos|windows)(-|$)")
+  message(FATAL_ERROR "TAMIS_ZIG_TARGET is '${TAMIS_ZIG_TARGET}'; set it to a target such as aarch64-macos")
+endif()
+set(CMAKE_SYSTEM_PROCESSOR ${CMAKE_MATCH_1})
+if(CMAKE_MATCH_2 STREQUAL "linux")
+  set(CMAKE_SYSTEM_NAME Linux)
+elseif(CMAKE_MATCH_2 STREQUAL "macos")
+  set(CMAKE_SYSTEM_NAME Darwin)
+else()
+  set(CMAKE_SYSTEM_NAME Windows)
+endif()
+
+get_filename_component(tamis_cross "${CMAKE_CURRENT_LIST_DIR}/../build/cross" ABSOLUTE)
+set(tamis_programs "${tamis_cross}/${TAMIS_ZIG_TARGET}-programs")
+set(CMAKE_C_COMPILER "${tamis_programs}/zig-cc")
+set(CMAKE_CXX_COMPILER "${tamis_programs}/zig-c++")
+set(CMAKE_AR "${tamis_programs}/zig-ar" CACHE FILEPATH "")
+set(CMAKE_RANLIB "${tamis_programs}/zig-ranlib" CACHE FILEPATH "")
+if(TAMIS_ZIG_TARGET MATCHES "^aarch64-linux" AND NOT CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)
+endif()
+
+set(tamis_prefix "${tamis_cross}/${TAMIS_ZIG_TARGET}-prefix")
+set(CMAKE_FIND_ROOT_PATH "${tamis_prefix}")
+set(CMAKE_PREFIX_PATH "${tamis_prefix}")
+set(ENV{PKG_CONFIG_LIBDIR} "${tamis_prefix}/lib/pkgconfig")
+
+# Programs of the build machine; headers, libraries and packages of the target only.
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
