@@ -9,9 +9,10 @@
 namespace tamis {
 
 // Whether a child may allocate and free if other threads of its parent were allocating at the time
-// of the fork. With glibc's allocator it may. The allocator of a sanitizer leaves its locks locked
-// in the child, which would then wait forever.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// of the fork. With glibc's allocator it may. The allocators of sanitizers and of zig's musl leave
+// their locks locked in the child, which would then wait forever.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    (defined(__linux__) && !defined(__GLIBC__))
 inline constexpr bool kChildrenMayFree = false;
 #else
 inline constexpr bool kChildrenMayFree = true;

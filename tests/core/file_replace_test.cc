@@ -10,6 +10,7 @@
 #include <barrier>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -215,7 +216,7 @@ TEST_F(FileReplaceTest, RefusesLinksThatLeadNowhere) {
   fs::create_symlink("none/", folder_ / "folder");
   fs::create_symlink("/dev/null", folder_ / "null");
   const auto filter = FilterOf(2);
-  ExpectError([&] { filter.Save(folder_ / "a"); }, ErrorCode::kIo, "symbolic links");
+  ExpectError([&] { filter.Save(folder_ / "a"); }, ErrorCode::kIo, std::strerror(ELOOP));
   ExpectError([&] { filter.Save(folder_ / "far"); }, ErrorCode::kIo, "No such file");
   ExpectError([&] { filter.Save(folder_ / "folder"); }, ErrorCode::kIo, "Is a directory");
   ExpectError([&] { filter.Save(folder_ / "null"); }, ErrorCode::kIo, "not a regular file");
@@ -325,7 +326,8 @@ TEST_F(FileFaultTest, AWriteOfZeroBytesIsAnError) {
     errno = EDOM;  // ends an otherwise endless loop
     return -1;
   };
-  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo,
+              std::string("cannot write: ") + std::strerror(EIO));
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(KeysIn(path_), 1u);
   EXPECT_EQ(folder_.NumFiles(), 1u);
@@ -358,11 +360,12 @@ TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
 TEST_F(FileFaultTest, AStatusThatCannotBeReadIsReportedUnchanged) {
   SystemFaults faults;
   faults.lstat = [] { return EIO; };
-  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "cannot write: Input/output error");
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo,
+              std::string("cannot write: ") + std::strerror(EIO));
   faults.lstat = nullptr;
   faults.stat = [] { return EIO; };
   ExpectError([&] { const FileLock lock(path_); }, ErrorCode::kIo,
-              "f.tamis: cannot read its status: Input/output error");
+              std::string("f.tamis: cannot read its status: ") + std::strerror(EIO));
   faults.stat = nullptr;
   const FileLock lock(path_);
   faults.stat = [] { return EACCES; };
