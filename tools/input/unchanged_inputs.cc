@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "tools/input/input_file.h"
+#include "tools/input/same_file.h"
 
 namespace tamis::tools {
 namespace {
@@ -17,10 +18,6 @@ struct stat StatusOfInput(const std::string& path) {
   return status;
 }
 
-bool SameTime(const timespec& a, const timespec& b) {
-  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 }  // namespace
 
 UnchangedInputs::UnchangedInputs(const std::vector<std::string>& paths) {
@@ -29,12 +26,7 @@ UnchangedInputs::UnchangedInputs(const std::vector<std::string>& paths) {
 
 void UnchangedInputs::Check(const char* consequence) const {
   for (const File& file : files_) {
-    const struct stat now = StatusOfInput(file.path);
-    const struct stat& then = file.status;
-    if (now.st_dev == then.st_dev && now.st_ino == then.st_ino && now.st_size == then.st_size &&
-        SameTime(now.st_mtim, then.st_mtim)) {
-      continue;
-    }
+    if (IsSameFile(StatusOfInput(file.path), file.status)) continue;
     throw Error(ErrorCode::kIo, (file.path == "-" ? "(standard input)" : file.path) +
                                     " has changed while it was read" + consequence);
   }

@@ -12,20 +12,12 @@
 #include <climits>
 #include <string_view>
 
+#include "tools/input/same_file.h"
 #include "tools/output/format.h"
 #include "tools/output/output_file.h"
 
 namespace tamis::tools {
 namespace {
-
-// Returns when the file was changed last.
-timespec ModifiedAt(const struct stat& status) {
-#ifdef __APPLE__
-  return status.st_mtimespec;
-#else
-  return status.st_mtim;
-#endif
-}
 
 // The file that a job will replace, and the messages to print before and after it has.
 struct Watched {
@@ -39,9 +31,7 @@ struct Watched {
   bool Unchanged() const {
     struct stat now = {};
     if (::stat(path.c_str(), &now) != 0) return !exists;
-    return exists && now.st_dev == status.st_dev && now.st_ino == status.st_ino &&
-           now.st_size == status.st_size && ModifiedAt(now).tv_sec == ModifiedAt(status).tv_sec &&
-           ModifiedAt(now).tv_nsec == ModifiedAt(status).tv_nsec;
+    return exists && IsSameFile(now, status);
   }
 };
 
