@@ -27,7 +27,7 @@ packages      gate,release          30   .ci/packages
 format        quick,gate,release     5   cmake/bootstrap.sh format
 first-circle  quick                 20   cmake/bootstrap.sh test
 release       gate,release          45   .ci/release
-cross         gate,release          15   .ci/cross aarch64-macos core
+cross         gate,release          15   .ci/cross aarch64-macos core && .ci/cross x86_64-windows-gnu core
 sanitizers    gate,release          40   .ci/sanitizers
 threads       gate,release          30   .ci/threads
 fuzzing       gate                  30   .ci/fuzz 20
@@ -39,6 +39,7 @@ debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OF
 cross-musl    release               90   .ci/cross x86_64-linux-musl && .ci/cross aarch64-linux-musl
 cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28
 cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos
+cross-windows release               90   .ci/cross x86_64-windows-gnu
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"

@@ -19,7 +19,7 @@ function(tamis_test name)
     TAMIS_PARQUET_DIR="${PROJECT_SOURCE_DIR}/tests/parquet")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE
-    tamis::tamis xxHash::xxhash Threads::Threads GTest::gtest GTest::gtest_main)
+    tamis_test_os tamis::tamis xxHash::xxhash Threads::Threads GTest::gtest GTest::gtest_main)
 
   set(filter "*")
   if(TAMIS_SANITIZE)

@@ -26,6 +26,8 @@ set(CMAKE_AR "${tamis_programs}/zig-ar" CACHE FILEPATH "")
 set(CMAKE_RANLIB "${tamis_programs}/zig-ranlib" CACHE FILEPATH "")
 if(TAMIS_ZIG_TARGET MATCHES "^aarch64-linux" AND NOT CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "aarch64")
   set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)
+elseif(CMAKE_SYSTEM_NAME STREQUAL "Windows")
+  set(CMAKE_CROSSCOMPILING_EMULATOR wine)
 endif()
 
 set(tamis_prefix "${tamis_cross}/${TAMIS_ZIG_TARGET}-prefix")

@@ -4,8 +4,6 @@
 #define TAMIS_TESTS_TEST_UTIL_H_
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +22,7 @@
 #include "tamis/backends.h"
 #include "tamis/hash.h"
 #include "tamis/hash_kinds.h"
+#include "tests/os/test_os.h"
 
 namespace tamis {
 
@@ -109,14 +108,9 @@ class GuardedPages {
         return pages;
       }
     }
-    void* const map = mmap(nullptr, bytes + PageSize(), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED) throw std::bad_alloc();
-    if (mprotect(static_cast<uint8_t*>(map) + bytes, PageSize(), PROT_NONE) != 0) {
-      munmap(map, bytes + PageSize());
-      throw std::bad_alloc();
-    }
-    return static_cast<uint8_t*>(map);
+    uint8_t* const pages = test_os::MapBeforeGuard(bytes);
+    if (pages == nullptr) throw std::bad_alloc();
+    return pages;
   }
 
   static void GiveBack(uint8_t* pages, size_t bytes) {
@@ -125,12 +119,7 @@ class GuardedPages {
       std::vector<uint8_t*>& kept = kept_[bytes];
       if (bytes <= kMostKeptBytes && kept.size() < kMostKept) return kept.push_back(pages);
     }
-    munmap(pages, bytes + PageSize());
-  }
-
-  static size_t PageSize() {
-    static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    return size;
+    test_os::UnmapBeforeGuard(pages, bytes);
   }
 
  private:
@@ -184,7 +173,7 @@ class GuardedArray {
   }
 
   GuardedArray(size_t n, size_t slack, uint8_t fill) : n_(n), slack_bytes_(slack * sizeof(T)) {
-    const size_t page = GuardedPages::PageSize();
+    const size_t page = test_os::PageBytes();
     const size_t wanted = kMinFront + n * sizeof(T) + slack_bytes_;
     accessible_ = (wanted + page - 1) / page * page;
     begin_ = GuardedPages::Take(accessible_);

@@ -295,6 +295,11 @@ TEST_F(CalibrationTest, InvalidMeasurementsAreNotSaved) {
 }
 
 TEST_F(CalibrationTest, DefaultPathFollowsTheEnvironment) {
+  if (!test_os::FollowsXdg()) {
+    const ScopedEnv local("LOCALAPPDATA", "C:\\me\\Local");
+    EXPECT_EQ(Calibration::DefaultPath(), "C:\\me\\Local/tamis/calibration.json");
+    return;
+  }
   ScopedEnv xdg("XDG_CACHE_HOME", "/x/cache");
   ScopedEnv home("HOME", "/users/me");
   EXPECT_EQ(Calibration::DefaultPath(), "/x/cache/tamis/calibration.json");

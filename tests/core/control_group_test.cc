@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "core/src/os/process.h"
 #include "tamis/physical_memory.h"
 #include "tests/core/file_test_util.h"
 
@@ -68,8 +69,7 @@ TEST_F(ControlGroupTest, NothingToRead) {
 }
 
 TEST(PhysicalMemoryTest, IsAtMostTheMachines) {
-  const auto machine =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const auto machine = os::MachineMemory();
   EXPECT_GT(PhysicalMemory(), 0u);
   EXPECT_LE(PhysicalMemory(), machine);
 }

@@ -3,8 +3,6 @@
 #define TAMIS_TESTS_CORE_FILE_TEST_UTIL_H_
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "tamis/error.h"
+#include "tests/os/test_os.h"
 
 namespace tamis {
 
@@ -58,12 +57,7 @@ void SetField(Bytes& file, size_t offset, T value) {
 // A folder that is open to other users, and is removed with all its contents.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tamis-test-XXXXXX").string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr) << name;
-    path_ = name;
-    EXPECT_EQ(chmod(path_.c_str(), 0755), 0);
-  }
+  TemporaryFolder() : path_(test_os::MakeFolder()) {}
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
@@ -115,14 +109,8 @@ inline void ExpectError(const std::function<void()>& act, ErrorCode code, const 
   }
 }
 
-// Acts without the rights of root, if the process has them: root can read every file.
 inline void AsOrdinaryUser(const std::function<void()>& act) {
-  const bool root = geteuid() == 0;
-  if (root && seteuid(65534) != 0) GTEST_SKIP() << "cannot give up the rights of root";
-  act();
-  if (root) {
-    ASSERT_EQ(seteuid(0), 0);
-  }
+  if (!test_os::ActWithoutRoot(act)) GTEST_SKIP() << "cannot give up the rights of root";
 }
 
 }  // namespace tamis

@@ -104,8 +104,8 @@ TEST_F(FilterBankFileTest, IsTheSameBankAgain) {
     model.ExpectEqual(both, random, 20);
     if (keyed) {
       ExpectError([&] { FilterBank::Load(path_); }, ErrorCode::kSecret, "");
-      loaded.Save(path_, {.with_secret = true});
-      model.ExpectEqual(FilterBank::Load(path_), random, 5);
+      loaded.Save(folder_ / "with secret", {.with_secret = true});
+      model.ExpectEqual(FilterBank::Load(folder_ / "with secret"), random, 5);
     }
   }
 }

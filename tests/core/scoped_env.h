@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "tests/os/test_os.h"
+
 namespace tamis {
 
 class ScopedEnv {
@@ -19,13 +21,7 @@ class ScopedEnv {
   ScopedEnv& operator=(const ScopedEnv&) = delete;
   ~ScopedEnv() { Set(old_ ? old_->c_str() : nullptr); }
 
-  void Set(const char* value) {
-    if (value != nullptr) {
-      setenv(name_, value, 1);
-    } else {
-      unsetenv(name_);
-    }
-  }
+  void Set(const char* value) { test_os::SetEnvironment(name_, value); }
 
  private:
   const char* name_;

@@ -1,6 +1,5 @@
 // Cuckoo filters on a device: emulated warps and real threads compared with the filter on the host.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "tamis/hash_kinds.h"
 #include "tests/cuda/emulator.h"
 #include "tests/cuda/fake_runtime.h"
+#include "tests/os/test_os.h"
 #include "tests/test_util.h"
 
 namespace tamis::cuda::cuckoo_test {
@@ -341,9 +341,9 @@ TYPED_TEST(CuckooOnDevice, ReachesBucketsPast32Bits) {
   constexpr uint32_t kBuckets = cuckoo::kMaxChunkBuckets<kBits>;
   constexpr cuckoo::Geometry kGeometry = {(uint64_t{1} << 32) / kBuckets + 12'345, kBuckets};
   constexpr uint64_t kBytes = kGeometry.buckets() * sizeof(Word);
-  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) GTEST_SKIP() << "no address space for it";
+  const test_os::SparseMemory memory(kBytes);
+  if (memory.empty()) GTEST_SKIP() << "no address space for it";
+  void* const map = memory.begin();
   auto* const words = static_cast<Word*>(map);
   const CuckooRef<kBits> ref = {words, kGeometry, tamis::detail::KeyHasher(HashSpec{})};
   // The very last chunk, and others.
@@ -361,7 +361,6 @@ TYPED_TEST(CuckooOnDevice, ReachesBucketsPast32Bits) {
   for (const uint64_t hash : hashes) ASSERT_TRUE(ref.ContainsHash(hash));
   for (const uint64_t hash : hashes) ASSERT_TRUE(ref.EraseHash(hash));
   for (const uint64_t hash : hashes) ASSERT_FALSE(ref.ContainsHash(hash));
-  munmap(map, kBytes);
 }
 
 TYPED_TEST(CuckooOnDevice, HeadersAreChecked) {

@@ -1,7 +1,5 @@
 #include "tests/parquet/parquet_maker.h"
 
-#include <stdlib.h>
-
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -142,11 +140,7 @@ std::string MadeFile::bytes() const {
   return file + end + Plain(static_cast<uint32_t>(end.size())) + "PAR1";
 }
 
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tamis_parquet_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a test");
-  path_ = name;
-}
+Folder::Folder() : path_(test_os::MakeFolder()) {}
 
 Folder::~Folder() {
   std::error_code error;

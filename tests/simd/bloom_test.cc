@@ -3,7 +3,6 @@
 #include "tamis/layout/bloom.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
+#include "tests/os/test_os.h"
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
@@ -170,12 +170,9 @@ TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
   constexpr uint64_t kBits = (uint64_t{1} << 37) - 64;
   constexpr size_t kBytes = kBits / 8;
   constexpr uint32_t kHashes = 7;
-  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) GTEST_SKIP() << "no 16 GiB of address space";
-#ifdef MADV_NOHUGEPAGE
-  madvise(map, kBytes, MADV_NOHUGEPAGE);
-#endif
+  const test_os::SparseMemory memory(kBytes);
+  if (memory.empty()) GTEST_SKIP() << "no 16 GiB of address space";
+  void* const map = memory.begin();
   auto* const words = static_cast<uint64_t*>(map);
 
   const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
@@ -199,7 +196,6 @@ TEST_P(BloomKernelTest, PositionsPast2To36BitsAreNotCutOff) {
   oracle().contains(words, kBits, kHashes, detail::HashBatch(probes.data(), 300), want.data());
   EXPECT_EQ(got, want);
   EXPECT_EQ(portable().popcount(got.data(), got.size()), 200u);
-  munmap(map, kBytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, BloomKernelTest,

@@ -3,7 +3,6 @@
 #include "tamis/layout/counting.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <array>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
+#include "tests/os/test_os.h"
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
@@ -139,12 +139,9 @@ TEST_P(CountingKernelTest, EveryWordCounts) {
 TEST_P(CountingKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   constexpr uint64_t kBlocks = counting::kMaxBlocks;
   constexpr size_t kBytes = kBlocks * counting::kBlockBytes;
-  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) GTEST_SKIP() << "no 256 GiB of address space";
-#ifdef MADV_NOHUGEPAGE
-  madvise(map, kBytes, MADV_NOHUGEPAGE);
-#endif
+  const test_os::SparseMemory memory(kBytes);
+  if (memory.empty()) GTEST_SKIP() << "no 256 GiB of address space";
+  void* const map = memory.begin();
   auto* const words = static_cast<uint64_t*>(map);
   const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
   counting().insert(words, kBlocks, detail::HashBatch(hashes.data(), 200));
@@ -163,7 +160,6 @@ TEST_P(CountingKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   EXPECT_EQ(portable().popcount(got.data(), got.size()), 300u);
   for (const uint64_t hash : hashes) EXPECT_TRUE(counting().erase_one(words, kBlocks, hash));
   for (const uint64_t hash : hashes) EXPECT_FALSE(counting().contains_one(words, kBlocks, hash));
-  munmap(map, kBytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, CountingKernelTest,

@@ -3,7 +3,6 @@
 #include "tamis/layout/cuckoo.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
+#include "tests/os/test_os.h"
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
@@ -218,12 +218,9 @@ class CuckooKernelTester {
   void OffsetsBeyond4GiB() const {
     constexpr Geometry kGeometry{40'000, cuckoo::kMaxChunkBuckets<kBits>};  // 9.8 GiB
     const size_t bytes = kGeometry.buckets() * sizeof(cuckoo::Word<kBits>);
-    void* const map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED) GTEST_SKIP() << "no 10 GiB of address space";
-#ifdef MADV_NOHUGEPAGE
-    madvise(map, bytes, MADV_NOHUGEPAGE);
-#endif
+    const test_os::SparseMemory memory(bytes);
+    if (memory.empty()) GTEST_SKIP() << "no 10 GiB of address space";
+    void* const map = memory.begin();
     const std::vector<uint64_t> hashes = RandomKeys(300, /*seed=*/4);
     std::vector<uint64_t> places(300);
     tested_.locate(kGeometry, detail::HashBatch(hashes.data(), 300), places.data());
@@ -246,7 +243,6 @@ class CuckooKernelTester {
     EXPECT_EQ(
         tested_.change_table(Change::kErase, map, kGeometry.chunk_buckets, places.data(), 300),
         200u);
-    munmap(map, bytes);
   }
 
  private:

@@ -3,7 +3,6 @@
 #include "tamis/layout/split_block.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
 #include <map>
@@ -12,6 +11,7 @@
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/keys.h"
+#include "tests/os/test_os.h"
 #include "tests/simd/kernel_test_util.h"
 #include "tests/test_util.h"
 
@@ -198,12 +198,9 @@ TEST_P(SplitBlockKernelTest, EveryWordCounts) {
 TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   constexpr uint64_t kBlocks = sb::kMaxBlocks;
   constexpr size_t kBytes = kBlocks * sb::kBlockBytes;
-  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) GTEST_SKIP() << "no 128 GiB of address space";
-#ifdef MADV_NOHUGEPAGE
-  madvise(map, kBytes, MADV_NOHUGEPAGE);
-#endif
+  const test_os::SparseMemory memory(kBytes);
+  if (memory.empty()) GTEST_SKIP() << "no 128 GiB of address space";
+  void* const map = memory.begin();
   auto* const words = static_cast<uint32_t*>(map);
 
   const std::vector<uint64_t> hashes = RandomValues(300, /*seed=*/4);
@@ -228,7 +225,6 @@ TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
   oracle().contains(words, kBlocks, detail::HashBatch(probes.data(), 300), want_bits.data());
   EXPECT_EQ(bits, want_bits);
   EXPECT_LT(portable().popcount(bits.data(), bits.size()), 300u);
-  munmap(map, kBytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockKernelTest,

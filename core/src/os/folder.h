@@ -20,6 +20,12 @@ struct FolderEntry {
 // std::filesystem::directory_iterator of libstdc++ 12 ends the process if memory runs out.
 std::vector<FolderEntry> EntriesOf(const std::filesystem::path& folder);
 
+// Returns the folder for files that programs can make again, or an empty path if the environment
+// names none: $XDG_CACHE_HOME or $HOME/.cache, and %LOCALAPPDATA% on Windows.
+std::filesystem::path CacheFolder();
+// The reason to show if CacheFolder() is empty.
+extern const char* const kNoCacheFolder;
+
 }  // namespace tamis::os
 
 #endif  // TAMIS_CORE_SRC_OS_FOLDER_H_

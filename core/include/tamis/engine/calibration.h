@@ -64,8 +64,9 @@ struct Calibration {
   // above.
   void Validate() const;
 
-  // Returns $XDG_CACHE_HOME/tamis/calibration.json, or $HOME/.cache/tamis/calibration.json. Throws
-  // Error(kIo) if neither of these environment variables is an absolute path.
+  // Returns $XDG_CACHE_HOME/tamis/calibration.json, or $HOME/.cache/tamis/calibration.json, and on
+  // Windows %LOCALAPPDATA%\tamis\calibration.json. Throws Error(kIo) if none of these environment
+  // variables is an absolute path.
   static std::filesystem::path DefaultPath();
 
   // Reads a JSON file of at most 1 MiB and checks every field. Throws Error(kIo), and FormatError

@@ -104,7 +104,7 @@ class FileLock {
 // process may set them. If it may not, the new file grants others nothing that the old file denied
 // them. Set-user-ID bits and similar bits are dropped. Other hard links keep the old file. If the
 // path is a symbolic link, the link stays, and its target is replaced, or made if it does not
-// exist.
+// exist. On Windows, Save throws Error(kBusy) and replaces nothing if the file is mapped.
 struct SaveOptions {
   // Whether to replace a file that this process may not write to, or that nobody may write to (root
   // could). Otherwise Save throws Error(kIo) for such a file.

@@ -7,6 +7,7 @@
 
 #include "core/src/engine/calibration/calibration_fields.h"
 #include "core/src/filters/registry/kinds.h"
+#include "core/src/os/folder.h"
 #include "tamis/backend.h"
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
@@ -95,18 +96,10 @@ void Calibration::Validate() const {
 }
 
 fs::path Calibration::DefaultPath() {
-  // Relative paths must be ignored: freedesktop.org, XDG Base Directory Specification.
-  const auto directory = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    const fs::path path = value == nullptr ? "" : value;
-    return path.is_absolute() ? path : fs::path();
-  };
-  fs::path cache = directory("XDG_CACHE_HOME");
-  if (cache.empty() && !directory("HOME").empty()) cache = directory("HOME") / ".cache";
+  const fs::path cache = os::CacheFolder();
   if (cache.empty()) {
     throw Error(ErrorCode::kIo,
-                "no directory for the calibration: neither XDG_CACHE_HOME nor HOME is set to an "
-                "absolute path");
+                std::string("no directory for the calibration: ") + os::kNoCacheFolder);
   }
   return cache / "tamis" / "calibration.json";
 }

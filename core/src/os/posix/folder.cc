@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "core/src/os/io_error.h"
@@ -30,6 +31,20 @@ std::vector<FolderEntry> EntriesOf(const std::filesystem::path& folder) {
   }
   if (errno != 0) fail();
   return entries;
+}
+
+const char* const kNoCacheFolder = "neither XDG_CACHE_HOME nor HOME is set to an absolute path";
+
+// Relative paths must be ignored: freedesktop.org, XDG Base Directory Specification.
+std::filesystem::path CacheFolder() {
+  const auto folder = [](const char* variable) {
+    const char* const value = std::getenv(variable);
+    const std::filesystem::path path = value == nullptr ? "" : value;
+    return path.is_absolute() ? path : std::filesystem::path();
+  };
+  const std::filesystem::path cache = folder("XDG_CACHE_HOME");
+  if (!cache.empty() || folder("HOME").empty()) return cache;
+  return folder("HOME") / ".cache";
 }
 
 }  // namespace tamis::os

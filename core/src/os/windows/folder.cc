@@ -1,5 +1,7 @@
 #include "core/src/os/folder.h"
 
+#include <cstdlib>
+
 #include "core/src/os/io_error.h"
 #include "core/src/os/windows/win32.h"
 
@@ -38,6 +40,14 @@ std::vector<FolderEntry> EntriesOf(const std::filesystem::path& folder) {
     ThrowIoError(folder, "read the folder");
   }
   return entries;
+}
+
+const char* const kNoCacheFolder = "LOCALAPPDATA is not set to an absolute path";
+
+std::filesystem::path CacheFolder() {
+  const wchar_t* const value = _wgetenv(L"LOCALAPPDATA");
+  const std::filesystem::path path = value == nullptr ? L"" : value;
+  return path.is_absolute() ? path : std::filesystem::path();
 }
 
 }  // namespace tamis::os
