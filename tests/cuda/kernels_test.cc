@@ -18,6 +18,7 @@
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/keys.h"
 #include "tests/cuda/emulator.h"
+#include "tests/os/test_os.h"
 #include "tests/test_util.h"
 
 namespace tamis::cuda::kernels_test {
@@ -390,9 +391,9 @@ TEST(Contains, CountsKeysPast32Bits) {
 TEST(Contains, ReachesBlocksPast16GiB) {
   constexpr uint64_t kBlocks = (uint64_t{1} << 29) + 12345;
   constexpr uint64_t kBytes = kBlocks * split_block::kBlockBytes;
-  void* const map = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (map == MAP_FAILED) GTEST_SKIP() << "no address space for 16 GiB";
+  const test_os::SparseMemory memory(kBytes);
+  if (memory.empty()) GTEST_SKIP() << "no address space for 16 GiB";
+  void* const map = memory.begin();
   auto* const words = static_cast<uint32_t*>(map);
   const SplitBlockRef ref{words, kBlocks, tamis::detail::KeyHasher(HashSpec{})};
   std::vector<uint64_t> keys = RandomKeys(65, 7);
@@ -409,7 +410,6 @@ TEST(Contains, ReachesBlocksPast16GiB) {
   uint64_t count = 0;
   RunAll(ContainsCall<SplitBlockRef>{ref, column, nullptr, nullptr, &count}, 3);
   EXPECT_EQ(count, keys.size());
-  munmap(map, kBytes);
 }
 
 TEST(Ref, OneKeyFunctionsAgreeWithTheBulkOnes) {
