@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "core/src/os/lock.h"
+#include "tamis/error.h"
 #include "tamis/file/file.h"
 
 namespace tamis {
