@@ -31,8 +31,8 @@ void Worker::Join() {
 void Worker::LetGo() noexcept {
   if (!thread_.joinable()) return;
   if (!mark_.IsOfThisProcess()) {
-    // In a child, the handle can neither be joined nor detached, and must not be destroyed without
-    // either. So it is leaked.
+    // In a child of fork, the handle can neither be joined nor detached, and its destructor would
+    // call std::terminate. So it is leaked.
     alignas(std::thread) static std::byte nowhere[sizeof(std::thread)];
     ::new (static_cast<void*>(nowhere)) std::thread(std::move(thread_));
     return;

@@ -38,7 +38,7 @@ struct AskerMemory {
   std::vector<uint32_t> positions;
 };
 
-// An open file. Several threads may query its groups at a time.
+// An open file. Several threads may query its groups at the same time.
 class FileAsker {
  public:
   // Reads the footer. If the file has an error, doubt() returns it. `source` must outlive the

@@ -13,7 +13,8 @@
 
 namespace tamis::parquet {
 
-// The numbers of the lower four bits of a field's header. In lists a boolean is one byte.
+// The types of values, as encoded in the lower four bits of a field's header. In lists a boolean is
+// one byte.
 enum class ThriftType : uint8_t {
   kStop = 0,
   kTrue = 1,

@@ -28,10 +28,10 @@ struct CsvRecord {
   bool quoted = false;          // the field is in quotes
   bool doubled_quotes = false;  // the field holds quotes written twice
   const char* error = nullptr;  // why the field is missing
-  // With an error: a quote that opens `quote_line` lines further down has taken in line ends that
-  // it should not contain. It is unknown which records it swallowed.
+  // Whether a record with an error has a quoted field with line ends. The quote may be a mistake,
+  // so that the end of the record is unknown.
   bool astray = false;
-  size_t quote_line = 0;
+  size_t quote_line = 0;  // if `astray`: index of the record's line in which this quote opens
 };
 
 // Finds the end of the first line of a text that comes in pieces. Looks at each byte once.

@@ -15,8 +15,9 @@ void RemoveTemporaryFilesOnSignals();
 void FailAtFileSizeLimit();
 
 // Makes these signals print on standard error whether the file at `path` is unchanged, still
-// missing, or saved (see OutputIsSaved). Prints nothing if standard error cannot take it, or if the
-// file has changed otherwise. May be called once in a process.
+// missing, or saved (see OutputIsSaved). Prints nothing if a write to standard error would block
+// or fail, or if the file has changed although OutputIsSaved was not called. May be called once in
+// a process.
 void SayIfSavedOnSignals(const std::string& path);
 
 // Thrown instead of waiting for input.

@@ -1,4 +1,4 @@
-// The query interface of everything that contains keys: which of these keys may be in?
+// The query interface of all classes that contain keys. It answers "maybe" or "no" for each key.
 //
 // See docs/contracts.md for the rules of all classes: answers, keys, nulls, outputs, threads,
 // errors.

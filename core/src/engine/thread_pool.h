@@ -47,7 +47,8 @@ class ThreadPool {
   void Run(size_t tasks, unsigned threads, Call* call, const void* task);
   Crew* CrewOfThisProcess() noexcept;
 
-  std::atomic<Crew*> crew_{nullptr};  // the crew of the process that called last
+  // The crew of the process that last used the pool. A child of fork makes its own crew.
+  std::atomic<Crew*> crew_{nullptr};
 };
 
 // The threads of a pool that share one call.

@@ -35,9 +35,9 @@ class Client {
   // Runs the commands. Returns when each command is answered or has failed.
   void Run(std::span<Command> commands);
   // Waits until `replicas` replicas have the writes of `commands`, for at most half of
-  // command_timeout. `commands` must be the commands of the last Run. Sets Command::durable. With
-  // `all_known`, waits for all replicas that the cluster shows for the masters of `commands`, if
-  // these are more.
+  // command_timeout. `commands` must be the commands of the last Run. Sets Command::durable. If
+  // `all_known` is true, waits for all replicas that the cluster shows for the master of a command,
+  // and for at least `replicas`.
   void AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool all_known = false);
 
   // Sleeps for the pause that follows `failures` failures in a row, but not beyond `end`.

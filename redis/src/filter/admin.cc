@@ -197,7 +197,7 @@ void Admin::Drop() {
     try {
       if (record.empty()) continue;
       const RebuildRecord parsed = ParseRecord(record);
-      // Another record belongs to a newer filter of the same name.
+      // A record without the current generation belongs to a newer filter of the same name.
       if (parsed.old != current && parsed.next != current) continue;
       generations.insert({parsed.old, parsed.next});
     } catch (const Error&) {

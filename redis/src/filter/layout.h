@@ -18,8 +18,9 @@ inline constexpr uint64_t kMinSegment = uint64_t{64} << 10;
 inline constexpr uint64_t kMaxSegment = uint64_t{8} << 20;
 // Besides its keys, each segment of a call costs as much as about three keys, so segments are
 // large. LayoutFor takes the largest size with which the shares of each of these numbers of masters
-// differ from equal shares by at most kUnevenness. For a filter that is too small for this, it
-// takes the largest size with at least kManySegments segments, or the smallest size.
+// differ from equal shares by at most kUnevenness. If the filter is too small for this, LayoutFor
+// takes the largest size that results in at least kManySegments segments. If the filter is too
+// small for this as well, LayoutFor takes the smallest size.
 inline constexpr uint64_t kEvenMasters[] = {2, 3, 4, 5, 6, 12};
 inline constexpr double kUnevenness = 0.05;
 inline constexpr uint64_t kManySegments = 60;

@@ -186,7 +186,7 @@ void Rebuilder::GiveUp() {
     if (switched_) return state_.Adopt(*now);
     parts_.RollBack();
   } catch (const std::exception&) {
-    // The next rebuild ends it.
+    // This rebuild stays unfinished. The next rebuild ends it.
     lease_.Release();
     lease_.Release(was.owner);  // if Take has failed
   }

@@ -90,8 +90,8 @@ class ConcurrentFilter : public Queryable, public Changeable {
   void Merge(const ConcurrentFilter& other);
 
   // Copies the filter. The copy has every key whose insertion had returned when the call began.
-  // Throws Error(kOutOfMemory), std::bad_alloc, and, after a move, Error(kReadOnly). The derived
-  // classes return a filter of the class that they wrap.
+  // Throws Error(kOutOfMemory), std::bad_alloc, and, after a move, Error(kReadOnly). In
+  // derived classes, Snapshot returns a filter of one class, such as CuckooFilter.
   AnyFilter Snapshot(const MemoryOptions& memory = {}) const { return MakeSnapshot(memory); }
   // Saves a Snapshot, which needs memory for a second filter during the call. Throws like Snapshot
   // and Filter::Save.

@@ -68,7 +68,7 @@ struct ColumnChunk {
 
 // A parsed footer. Every offset and size is checked against the bytes of the footer and the length
 // of the file before it is used. Column chunks are parsed on demand, so a footer takes its own
-// bytes and 8 bytes per chunk. Any number of threads may use one footer at a time.
+// bytes and 8 bytes per chunk. Any number of threads may use one footer at the same time.
 class Footer {
  public:
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;

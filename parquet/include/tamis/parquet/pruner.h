@@ -70,7 +70,7 @@ struct PrunerOptions {
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
-// The keys of the list for columns of one type.
+// The keys that a ParquetPruner queries in columns of one type.
 struct AskedType {
   Column column;             // the first column of that type
   std::string problem = {};  // why columns of the type cannot be queried; otherwise ""
@@ -88,13 +88,14 @@ struct Prediction {
 };
 
 // Compares keys first with the bounds, and then queries the filters. Hashes the keys once for each
-// type that the columns with the given path have. In doubt, files and row groups are kept:
-//   - files that cannot be read,
-//   - damaged footers and filters, and unknown kinds of filters,
-//   - columns that are missing, encrypted or of a type that cannot be queried,
-//   - columns of a type that no key fits.
+// type that the columns with the given path have. In doubt, keeps the file or row group. This
+// happens if
+//   - the file cannot be read,
+//   - the footer or a filter is damaged, or a filter is of an unknown kind,
+//   - the column is missing, encrypted or of a type that cannot be queried,
+//   - no key fits the type of the column.
 //
-// Any number of threads may call the functions at a time.
+// Any number of threads may call the functions at the same time.
 class ParquetPruner {
  public:
   // The values of `keys` must outlive the pruner. Throws Error(kInvalidArgument) for an empty list,
@@ -109,8 +110,8 @@ class ParquetPruner {
 
   // Queries all files on options.threads threads. Calls `deliver` with one answer at a time, in the
   // order of `files`. If `advance` is given, calls it with the number of bytes that are done since
-  // its last call; several threads may call it at a time. Throws the exceptions of `deliver` and
-  // `advance`, and std::bad_alloc.
+  // its last call; several threads may call it at the same time. Throws the exceptions of `deliver`
+  // and `advance`, and std::bad_alloc.
   void Run(std::span<const std::filesystem::path> files,
            const std::function<void(FileAnswer&&)>& deliver,
            const std::function<void(uint64_t)>& advance = {}) const;

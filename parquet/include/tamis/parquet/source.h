@@ -13,7 +13,7 @@
 
 namespace tamis::parquet {
 
-// Random access to bytes. Any number of threads may read from one source at a time.
+// Random access to bytes. Any number of threads may read from one source at the same time.
 class Source {
  public:
   Source() = default;

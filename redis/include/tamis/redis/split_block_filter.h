@@ -108,10 +108,10 @@ struct Info {
 // (tamis/redis/rebuild.h) while others query and insert. A child of fork may use an object of its
 // parent. The child makes its own connections.
 //
-// Functions block until they are done, or until no command has succeeded for
-// ServerOptions::retry_for. All except the destructor throw Error(kUnavailable) if servers cannot
-// be reached or refuse the client, Error(kInvalidArgument) if the object was moved from, and
-// std::bad_alloc.
+// Functions block until they are done. They give up when no command of the call has succeeded for
+// the time in ServerOptions::retry_for. All except the destructor throw Error(kUnavailable) if
+// servers cannot be reached or refuse the client, Error(kInvalidArgument) if the object was moved
+// from, and std::bad_alloc.
 class SplitBlockFilter final : public Queryable, public Changeable {
  public:
   // Creates a filter. A name has 1 to 200 bytes, without braces and control characters. Throws
