@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "bench/commit.h"
 #include "tamis/detail/str_cat.h"
@@ -106,11 +107,16 @@ std::string Date() {
 
 std::vector<int> AllowedProcessors() {
   std::vector<int> allowed;
+#ifdef CPU_SETSIZE
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return allowed;
   for (int i = 0; i < CPU_SETSIZE; ++i) {
     if (CPU_ISSET(i, &set)) allowed.push_back(i);
   }
+#else  // macOS does not limit a process to some processors
+  const int all = static_cast<int>(std::thread::hardware_concurrency());
+  for (int i = 0; i < all; ++i) allowed.push_back(i);
+#endif
   return allowed;
 }
 
@@ -160,6 +166,7 @@ Pinning::Pinning(std::optional<int> processor)
 
 void Pinning::PinTo(unsigned threads) const {
   if (!processor_) return;
+#ifdef CPU_SETSIZE
   cpu_set_t set;
   CPU_ZERO(&set);
   if (threads == 1) {
@@ -170,6 +177,10 @@ void Pinning::PinTo(unsigned threads) const {
   if (sched_setaffinity(0, sizeof(set), &set) != 0) {
     throw std::runtime_error(detail::StrCat("cannot run on processor ", *processor_));
   }
+#else
+  (void)threads;
+  throw std::runtime_error("this system cannot run a program on a chosen processor");
+#endif
 }
 
 }  // namespace tamis::bench

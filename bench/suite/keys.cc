@@ -111,7 +111,7 @@ SuiteKeys::SuiteKeys(uint64_t filter_bytes, uint64_t fewest_keys,
                      std::span<const KeyType> string_forms)
     : string_forms_(string_forms.begin(), string_forms.end()),
       num_queries_(std::clamp(filter_bytes / kLineBytes, kMinQueries, kMaxQueries)),
-      num_string_queries_(std::max(num_queries_ / 4, kMinStringQueries)),
+      num_string_queries_(std::max<uint64_t>(num_queries_ / 4, kMinStringQueries)),
       num_strings_(string_forms.empty() ? 0
                                         : std::min<uint64_t>(fewest_keys / 4 / string_forms.size(),
                                                              num_string_queries_ / 2)),
