@@ -1,5 +1,5 @@
-# tamis_apple_exports(<map> <file>): writes the functions of a version script as Apple's linker takes them, which has
-# no version scripts: one name per line, with an underscore in front.
+# tamis_apple_exports(<map> <file>): converts a version script to the list that Apple's linker reads. The list has
+# one function per line, with an underscore in front of its name. Apple's linker does not read version scripts.
 function(tamis_apple_exports map file)
   file(STRINGS "${map}" lines REGEX "^ +tamis_")
   set(names)

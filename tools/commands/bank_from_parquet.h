@@ -23,7 +23,8 @@ struct ParquetFilterOptions {
 struct ParquetFilters {
   uint64_t added = 0;
   uint64_t without_filter = 0;  // members among `added` that answer "maybe" for every key
-  std::string first_problem;    // why the first of these has no filter, with the file's name
+  std::string first_problem;    // the reason why the first of these row groups has no filter, with
+                                // the file's name
   uint64_t empty = 0;           // row groups without values, which become no members
 };
 

@@ -14,8 +14,8 @@
 namespace tamis::tools {
 namespace {
 
-// The group of options that the help leaves out. With an empty group name, errors would leave out
-// the names of these options, too.
+// The group of options that the help leaves out. With an empty group name, errors would also leave
+// out the names of these options.
 constexpr char kHiddenGroup[] = "Hidden";
 
 // Formats the help like the parser's own formatter, but leaves out details, such as which options

@@ -50,12 +50,12 @@ void ForEachBatch(const CommonKernels& kernels, const Keys& keys, const HashSpec
   }
 }
 
-// Calls visit(slice, begin) for consecutive slices of at most kKeys keys. For stages that keep
+// Calls visit(slice, begin) for consecutive slices of at most kBatchKeys keys. For stages that keep
 // data for each key on the stack.
-template <size_t kKeys = kBatchKeys, typename Visit>
+template <typename Visit>
 void ForEachSlice(const Batch& batch, const Visit& visit) {
-  for (size_t begin = 0; begin < batch.n; begin += kKeys) {
-    visit(Batch{batch.hasher, batch.values + begin, std::min(kKeys, batch.n - begin)}, begin);
+  for (size_t begin = 0; begin < batch.n; begin += kBatchKeys) {
+    visit(Batch{batch.hasher, batch.values + begin, std::min(kBatchKeys, batch.n - begin)}, begin);
   }
 }
 

@@ -67,7 +67,7 @@ void ValidKeys::operator()(
     FunctionRef<void(const Batch& batch, uint64_t index)> visit) const noexcept {
   if (n == 0) return;
   // Fewer keys than in a batch without nulls, because `visit` needs most of the stack.
-  constexpr size_t kPacked = kBatchKeys / 2;
+  constexpr size_t kPacked = 768;
   alignas(64) uint64_t packed[kPacked];
   uint64_t done = 0;
   for (size_t index = IndexOf(begin); done < n;) {

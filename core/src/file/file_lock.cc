@@ -6,25 +6,25 @@
 
 namespace tamis {
 
-struct FileLock::State {
-  os::Lock lock;
+struct FileLock::State : os::Lock {
+  using os::Lock::Lock;
 };
 
 FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
   // The previous owner of the lock may have replaced the file after it was opened here.
   do {
-    state_ = std::make_unique<State>(State{os::Lock(path_)});
-    if (!state_->lock) {
+    state_ = std::make_unique<State>(path_);
+    if (!*state_) {
       throw Error(ErrorCode::kBusy,
                   path_.string() + ": it is locked for a change; try again when that is done");
     }
-  } while (!state_->lock.IsOf(path_));
+  } while (!state_->IsOf(path_));
 }
 
 FileLock::~FileLock() = default;
 
 void FileLock::RequireUnchanged() const {
-  if (state_->lock.IsOf(path_)) return;
+  if (state_->IsOf(path_)) return;
   throw Error(ErrorCode::kBusy,
               path_.string() + ": it has been replaced in the meantime; nothing was saved");
 }

@@ -14,8 +14,8 @@ class Lock {
   // Does not wait: the object is empty if the file is locked already, in this process or in
   // another. On file systems without locks it locks nothing. Throws Error(kIo).
   explicit Lock(const std::filesystem::path& path);
-  Lock(Lock&&) noexcept;
-  Lock& operator=(Lock&&) noexcept;
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
   ~Lock();
 
   explicit operator bool() const noexcept { return state_ != nullptr; }

@@ -35,8 +35,6 @@ Lock::Lock(const std::filesystem::path& path) {
   if (error == ERROR_ALREADY_EXISTS) state_.reset();
 }
 
-Lock::Lock(Lock&&) noexcept = default;
-Lock& Lock::operator=(Lock&&) noexcept = default;
 Lock::~Lock() = default;
 
 // Windows does not soon give the identity of a removed file to another one.

@@ -25,14 +25,15 @@ class Source {
   virtual const std::string& name() const noexcept = 0;
   virtual uint64_t size() const noexcept = 0;
   // Fills `out` with the bytes from `offset` on. [offset, offset + out.size()) must be within
-  // size(). Throws Error(kIo) if reading fails, also if the file has become shorter.
+  // size(). Throws Error(kIo) if reading fails, and FormatError(kCorrupt) if the file has become
+  // shorter.
   virtual void Read(uint64_t offset, std::span<std::byte> out) const = 0;
   // Returns all bytes if they are in memory, valid while the source exists; otherwise empty.
   virtual std::span<const std::byte> Memory() const noexcept { return {}; }
 };
 
-// Opens a file. Reads only the ranges requested. Throws Error(kIo) if the file cannot be opened,
-// and Error(kUnsupported) if it is not a regular file.
+// Opens a file. Reads only the ranges requested. Throws Error(kIo) if the file cannot be opened, or
+// is not a regular file.
 std::unique_ptr<Source> OpenSource(const std::filesystem::path& path);
 
 // Maps the file, so that filters are queried in place, without a copy. If another process shortens

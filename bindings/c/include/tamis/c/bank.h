@@ -44,7 +44,7 @@ TAMIS_C_API tamis_status tamis_bank_create(const tamis_bank_options* options, ta
 TAMIS_C_API tamis_status tamis_bank_open(const char* path, const tamis_open_options* options,
                                          tamis_bank** out);
 /* Calls tamis_bank_flush and saves the bank like tamis_filter_save. `options` may be NULL. A mapped
- * bank can be saved, too. */
+ * bank can also be saved. */
 TAMIS_C_API tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                                          const tamis_save_options* options);
 TAMIS_C_API void tamis_bank_free(tamis_bank* bank);

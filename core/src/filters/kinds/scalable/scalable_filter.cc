@@ -352,8 +352,8 @@ template <typename F>
 size_t ScalableFilter<F>::ChangeBatch(Change change, const Kernels& kernels, const Batch& batch,
                                       uint64_t first, Outcomes& outcomes) noexcept {
   size_t done = 0;
-  alignas(64) uint64_t hashes[detail::kChangedAtOnce];
-  detail::ForEachSlice<detail::kChangedAtOnce>(batch, [&](const Batch& slice, size_t begin) {
+  alignas(64) uint64_t hashes[detail::kBatchKeys];
+  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
     kernels.hash(slice, hashes);
     if (change == Change::kInsert) {
       done += InsertHashes(kernels, hashes, slice.n, first + begin, outcomes);

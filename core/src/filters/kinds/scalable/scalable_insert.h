@@ -21,11 +21,6 @@
 namespace tamis {
 namespace detail {
 
-// Keys that are changed together. Several functions that call each other keep data for each of
-// these keys on the stack. With kBatchKeys they would need more than the 128 KiB of a thread of
-// musl.
-inline constexpr size_t kChangedAtOnce = kBatchKeys / 2;
-
 template <typename F>
 bool IsFull(const F& layer) {
   return layer.inserted_count() >= layer.capacity();
@@ -160,7 +155,7 @@ size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
   if (detail::LayerCapacity(options_, layers_.size()) >= static_cast<double>(this->capacity_)) {
     return 0;
   }
-  uint64_t bits[detail::kChangedAtOnce / 64];
+  uint64_t bits[detail::kBatchKeys / 64];
   size_t passed = 0;
   for (size_t asked = 0, step = 1; passed < n && passed == asked; step *= 2) {
     const size_t some = std::min(step, n - passed);
@@ -189,9 +184,9 @@ void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64
     return;
   }
   const uint64_t inserted = layer.inserted_count() + n;
-  uint64_t bits[detail::kChangedAtOnce / 64];
+  uint64_t bits[detail::kBatchKeys / 64];
   ProbeLayers(current_, kernels, detail::HashBatch(hashes, n), bits);
-  uint64_t fresh[detail::kChangedAtOnce];
+  uint64_t fresh[detail::kBatchKeys];
   size_t num_fresh = 0;
   for (size_t i = 0; i < n; ++i) {
     fresh[num_fresh] = hashes[i];
@@ -226,19 +221,21 @@ template <int>
 bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                                   uint64_t first, detail::Outcomes& outcomes,
                                   size_t* done) noexcept {
-  uint64_t refused[detail::kChangedAtOnce];
-  detail::Outcomes collect(ChangeOutputs{.rejected_indices = refused});
+  uint64_t refused[detail::kBatchKeys / 64] = {};
+  detail::Outcomes collect(ChangeOutputs{.rejected = refused});
   const size_t taken = detail::FilterAccess::ChangeBatch(
       layers_[current_], Change::kInsert, kernels, detail::HashBatch(hashes, n), 0, collect);
   *done += taken;
-  for (size_t i = 0; i < n - taken; ++i) {
-    if (InsertAfter(current_, hashes[refused[i]])) {
+  if (taken == n) return true;
+  for (size_t i = 0; i < n; ++i) {
+    if (((refused[i / 64] >> (i % 64)) & 1) == 0) continue;
+    if (InsertAfter(current_, hashes[i])) {
       ++*done;
     } else {
-      outcomes.Reject(first + refused[i]);
+      outcomes.Reject(first + i);
     }
   }
-  return taken == n;
+  return false;
 }
 
 // Inserts keys into layers that can erase. Such layers hold copies of keys. So keys are examined: a
@@ -271,15 +268,15 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
     }
     if (held < kFewKeys) asked = std::min<uint64_t>(asked, kFewKeys - held);
 
-    uint64_t examined[detail::kChangedAtOnce];
-    uint16_t numbers[detail::kChangedAtOnce];
+    uint64_t examined[detail::kBatchKeys];
+    uint16_t numbers[detail::kBatchKeys];
     size_t num_examined = 0;
     for (size_t i = 0; i < asked; ++i) {
       examined[num_examined] = hashes[begin + i];
       numbers[num_examined] = static_cast<uint16_t>(i);
       num_examined += all || detail::IsExamined(hashes[begin + i]);
     }
-    uint64_t found[detail::kChangedAtOnce / 64];
+    uint64_t found[detail::kBatchKeys / 64];
     FindCopies(kernels, examined, num_examined, has_room, found);
 
     size_t run = 0;  // the index of the first key that is still to be inserted
@@ -343,21 +340,24 @@ void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_
   // Does not call Probe, which is made for keys that many layers have.
   std::fill_n(bits, BitmapWords(n), uint64_t{0});
   for (const F& layer : layers_) {
-    uint64_t found[detail::kChangedAtOnce / 64];
+    uint64_t found[detail::kBatchKeys / 64];
     detail::FilterAccess::Probe(layer, kernels, detail::HashBatch(hashes, n), found);
     for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
   }
-  if (!has_room) return;                      // no key is inserted before the first new one
-  uint64_t seen[2 * detail::kChangedAtOnce];  // a hash table of identities, which are never 0
+  if (!has_room) return;  // no key is inserted before the first new one
+  // A hash table of indices of keys, plus 1. A table of identities would need most of the stack of
+  // a thread of musl.
+  uint16_t seen[2 * detail::kBatchKeys];
   const size_t slots = std::bit_ceil(2 * n);
   const int shift = 64 - std::countr_zero(slots);
-  std::fill_n(seen, slots, uint64_t{0});
+  const auto identity_of = [&](size_t i) { return layers_[current_].IdentityOfHash(hashes[i]); };
+  std::fill_n(seen, slots, uint16_t{0});
   for (size_t i = 0; i < n; ++i) {
-    const uint64_t identity = layers_[current_].IdentityOfHash(hashes[i]);
+    const uint64_t identity = identity_of(i);
     size_t slot = detail::Spread(identity) >> shift;
-    while (seen[slot] != 0 && seen[slot] != identity) slot = (slot + 1) % slots;
-    bits[i / 64] |= uint64_t{seen[slot] == identity} << (i % 64);
-    seen[slot] = identity;
+    while (seen[slot] != 0 && identity_of(seen[slot] - 1u) != identity) slot = (slot + 1) % slots;
+    bits[i / 64] |= uint64_t{seen[slot] != 0} << (i % 64);
+    if (seen[slot] == 0) seen[slot] = static_cast<uint16_t>(i + 1);
   }
 }
 
@@ -369,8 +369,8 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
                                        size_t n, uint64_t first,
                                        detail::Outcomes& outcomes) noexcept {
   constexpr uint64_t kAskedAtLeast = 64;
-  uint64_t absent[detail::kChangedAtOnce];
-  uint16_t numbers[detail::kChangedAtOnce];
+  uint64_t absent[detail::kBatchKeys];
+  uint16_t numbers[detail::kBatchKeys];
   size_t done = 0;
   bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
@@ -379,7 +379,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
     const F& last = layers_[std::min(current_, layers_.size() - 1)];
     const uint64_t room = last.capacity() - std::min(last.capacity(), last.inserted_count());
     asked = std::min<uint64_t>(std::max(2 * room, kAskedAtLeast), n - begin);
-    uint64_t found[detail::kChangedAtOnce / 64];
+    uint64_t found[detail::kBatchKeys / 64];
     ProbeLayers(layers_.size(), kernels, detail::HashBatch(hashes + begin, asked), found);
     size_t num_absent = 0;
     for (size_t i = 0; i < asked; ++i) {
@@ -403,7 +403,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
       num_absent = takes;
       asked = numbers[num_absent];
     }
-    uint64_t fresh[detail::kChangedAtOnce / 64] = {}, refused[detail::kChangedAtOnce / 64] = {};
+    uint64_t fresh[detail::kBatchKeys / 64] = {}, refused[detail::kBatchKeys / 64] = {};
     detail::Outcomes of_layer(ChangeOutputs{.fresh = fresh, .rejected = refused});
     done += detail::FilterAccess::ChangeBatch(layer, Change::kInsertIfAbsent, kernels,
                                               detail::HashBatch(absent, num_absent), 0, of_layer);
