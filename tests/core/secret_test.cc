@@ -109,7 +109,8 @@ TEST_P(SecretTest, StaysWhereItWas) {
   loaded->Save(path_);
   EXPECT_TRUE(FileHasTheSecret());
   EXPECT_TRUE(Map(path_)->Contains("one more"));
-  Clone(*Map(path_))->Save(path_);
+  const AnyFilter cloned = Clone(*Map(path_));
+  cloned->Save(path_);
   EXPECT_TRUE(FileHasTheSecret());
   Load(path_)->Save(path_, {.with_secret = false});
   EXPECT_FALSE(FileHasTheSecret());

@@ -47,8 +47,6 @@ std::optional<size_t> MappingsOf(const fs::path& path) {
   return found;
 }
 
-bool ReplacesMappedFiles() { return true; }
-
 bool Resize(const fs::path& path, uint64_t bytes) {
   std::error_code error;
   fs::resize_file(path, bytes, error);

@@ -25,8 +25,6 @@ bool FollowsXdg();
 // Returns the number of mappings of the file in this process, or nothing if the system does not
 // list them.
 std::optional<size_t> MappingsOf(const std::filesystem::path& path);
-// Whether a file can be replaced while it is mapped.
-bool ReplacesMappedFiles();
 // Makes the file longer or shorter. Returns false if the file cannot have this size.
 bool Resize(const std::filesystem::path& path, uint64_t bytes);
 

@@ -31,8 +31,6 @@ bool FollowsXdg() { return false; }
 
 std::optional<size_t> MappingsOf(const fs::path&) { return std::nullopt; }
 
-bool ReplacesMappedFiles() { return false; }
-
 // std::filesystem::resize_file of libc++ takes sizes modulo 4 GiB.
 bool Resize(const fs::path& path, uint64_t bytes) {
   const HANDLE file = CreateFileW(path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr,
