@@ -22,7 +22,6 @@ Lock::Lock(const std::filesystem::path& path) : state_(std::make_unique<State>(p
   if (!locked && errno == EWOULDBLOCK) state_.reset();
 }
 
-
 Lock::~Lock() {
   // Closing is not enough, since forked children may have the file open as well. A child must not
   // release the lock of its parent.
