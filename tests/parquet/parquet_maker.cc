@@ -4,6 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/os/test_os.h"
+
 namespace tamis::parquet {
 
 void ThriftWriter::Varint(uint64_t value) {
