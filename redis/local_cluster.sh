@@ -1,14 +1,15 @@
 #!/bin/sh
 # Starts a Redis Cluster of three masters and three replicas on this machine, for experiments and
 # tests. `single` starts one server without cluster mode. The servers run until standard input ends
-# or the script is interrupted. Then only the files in DIR are left.
+# or the script is interrupted. Only the files in DIR remain.
 #
 # Usage: redis/local_cluster.sh [cluster|single] [DIR [SERVER OPTIONS...]]
 #        redis/local_cluster.sh [cluster|single] -- COMMAND...
 #
-# With a COMMAND, runs it with the URL in TAMIS_REDIS_URL, and ends with its status. Otherwise prints
-# a line for each server: "master PORT PID", "replica PORT PID" or "single PORT PID", and then a line
-# that begins with "ready". Ports are free ones of 127.0.0.1. Status 69: redis-server is missing.
+# With a COMMAND, runs it with the URL in TAMIS_REDIS_URL, and returns its status. Otherwise prints
+# a line for each server: "master PORT PID", "replica PORT PID" or "single PORT PID", and then a
+# line that begins with "ready". The ports are free ports of 127.0.0.1. Status 69: redis-server is
+# missing.
 set -eu
 
 mode=${1:-cluster}
@@ -100,7 +101,7 @@ start() {
   pids="$pids $pid"
   wait_for 60 is_up "$port" "$pid"
 }
-# is_up PORT PID: succeeds if the server answers, or if its process has ended. NOAUTH is an answer.
+# is_up PORT PID: succeeds if the server answers, with NOAUTH as well, or if its process has ended.
 is_up() {
   kill -0 "$2" || return 0
   cli "$1" ping | grep -q -e PONG -e NOAUTH -e LOADING
@@ -149,7 +150,7 @@ else
   for i in 0 1 2 3 4 5; do
     wait_for 60 is_ready $((base + i)) || fail "the cluster does not come up: see $dir"
     [ $i -lt 3 ] || wait_for 60 follows $((base + i)) || fail "a replica does not follow: see $dir"
-    wait_for 120 knows_replicas $((base + i)) || fail "nodes do not hear of replicas: see $dir"
+    wait_for 120 knows_replicas $((base + i)) || fail "the nodes do not learn of the replicas: see $dir"
   done
   set -- $pids
   for i in 0 1 2 3 4 5; do

@@ -235,8 +235,8 @@ TEST_P(RedisFilterTest, KeyedHashesNeedTheirSecret) {
   SplitBlockFilter filter = Create({.capacity = 1'000, .hash = hash});
   filter.Insert("x");
   EXPECT_TRUE(OpenIt({.secret = hash.secret}).Contains("x"));
-  ExpectError([&] { OpenIt(); }, ErrorCode::kSecret, "is needed");
-  ExpectError([&] { OpenIt({.secret = HashSecret{1, 2}}); }, ErrorCode::kSecret, "not the secret");
+  ExpectError([&] { OpenIt(); }, ErrorCode::kSecret, "requires a secret");
+  ExpectError([&] { OpenIt({.secret = HashSecret{1, 2}}); }, ErrorCode::kSecret, "differs from");
   Create({.capacity = 1'000});
   ExpectError([&] { OpenIt({.secret = hash.secret}); }, ErrorCode::kSecret, "has no secret");
 }

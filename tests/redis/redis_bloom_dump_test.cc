@@ -168,7 +168,7 @@ TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAgain) {
     return ScanReply(scans % 2 == 0 ? first : second, iterator);
   }));
   ExpectError([&] { DumpRedisBloom(Options(server), "users"); }, ErrorCode::kUnavailable,
-              "the filter was changed each of the 5 times");
+              "the filter changed during each of 5 reads");
 }
 
 // One key is erased and another one inserted: the header changes only in its count of erased keys,

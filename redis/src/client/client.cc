@@ -23,7 +23,8 @@ using std::chrono::steady_clock;
 constexpr int kRedirectsAtOnce = 5;
 constexpr milliseconds kMaxOption = std::chrono::hours(24);
 constexpr double kMaxIdleShare = 0.9;
-// Upper bound for a rest. Without this bound, a server that stalled once would get a long rest.
+// Upper bound for the pause after a command with `work`. Without this bound, the pause would be
+// long after a server has stalled once.
 constexpr milliseconds kMaxRest{200};
 constexpr milliseconds kLook{20};  // time between two checks of the stop token
 
@@ -48,7 +49,7 @@ LinkSettings MakeSettings(const ServerOptions& options) {
   if (!options.password.empty()) settings.url.password = options.password;
   if (!options.user.empty()) settings.url.user = options.user;
   if (!settings.url.user.empty() && settings.url.password.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "a user of a Redis server needs a password");
+    throw Error(ErrorCode::kInvalidArgument, "a user of a Redis server requires a password");
   }
   if (settings.url.tls) settings.tls = Tls::Make(options.ca_file);
   return settings;

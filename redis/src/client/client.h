@@ -25,8 +25,8 @@ namespace tamis::redis {
 // command must tolerate being run twice.
 class Client {
  public:
-  // Throws Error(kInvalidArgument) for options out of range, and as Tls::Make. Does not connect
-  // before the first use.
+  // Throws Error(kInvalidArgument) for options out of range, and the errors of Tls::Make. Does not
+  // connect before the first use.
   explicit Client(const ServerOptions& options);
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -60,7 +60,7 @@ class Client {
   }
 
  private:
-  // A node, the commands that wait for it, and the time of its next try.
+  // A node, the commands that wait for it, and the time before which it is not tried again.
   struct Node {
     Node(const LinkSettings& settings, const Address& address, bool read_only, bool in_cluster)
         : link(settings, address, read_only, in_cluster) {}
@@ -69,8 +69,8 @@ class Client {
     std::deque<Command*> queue;
     int failures = 0;
     Time not_before{};
-    // For commands with `work`: the number of those without a reply, the time when the server began
-    // the current one, and the end of the rest. No such command is sent before the end of the rest.
+    // For commands with `work`: the number of commands without a reply, the time when the server
+    // began the current command, and the end of the pause, before which no such command is sent.
     size_t working = 0;
     Time working_since{};
     Time rests_until{};
@@ -82,7 +82,7 @@ class Client {
   void Route(Time now);
   // Returns false if the command must wait until next_route_ or for the next map.
   bool RouteOne(Command& command, Time now, bool in_time);
-  // Sends the commands that the connection has room for, except those with `work` during a rest.
+  // Sends the commands that the connection has room for. During a pause, sends none with `work`.
   void Fill(Node& node, Time now);
   // Waits until a connection is ready or a time limit ends, and then reads and writes on all
   // connections that are ready.
@@ -105,7 +105,7 @@ class Client {
   // A request for the slot map. It is sent to one node after the other, over connections of its
   // own, until a node returns the map. Commands run at the same time.
   struct Inquiry {
-    std::deque<Address> left;  // the nodes to ask next
+    std::deque<Address> left;  // the nodes that were not asked yet
     std::unique_ptr<Link> link;
     std::unique_ptr<Command> command;
   };
@@ -127,7 +127,7 @@ class Client {
   bool refused_ = false;  // whether a node has refused an inquiry
   int refresh_failures_ = 0;
   uint64_t maps_ = 0;  // number of maps that were read
-  Time map_time_;      // time of the last one
+  Time map_time_;      // time when the last map was read
   std::optional<Inquiry> inquiry_;
   Time next_refresh_{};
   std::map<std::pair<Address, bool>, std::unique_ptr<Node>> nodes_;

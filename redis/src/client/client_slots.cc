@@ -51,7 +51,7 @@ const SlotMap& Client::RecentMap() {
 void Client::BeginInquiry(Time now) {
   std::vector<Address> known = map_.Nodes();
   std::shuffle(known.begin(), known.end(), random_);
-  // Nodes with an open connection come first. The URL comes last, in case all nodes have moved.
+  // Nodes with an open connection come first. The URL comes last. It helps if all nodes have moved.
   std::stable_partition(known.begin(), known.end(), [&](const Address& address) {
     const auto node = nodes_.find({address, false});
     return node != nodes_.end() && node->second->link.is_open();

@@ -16,15 +16,15 @@
 namespace tamis::redis {
 namespace {
 
-// Bytes that hiredis gets at a time. After each write it moves the rest of its buffer to the front,
-// so the buffer must be small.
+// Bytes passed to hiredis at a time. After each write, hiredis moves the rest of its buffer to the
+// front, so a large buffer would be slow.
 constexpr size_t kWriteBytes = size_t{256} << 10;
-// Reads in a row from one connection, of 16 KiB each, before it is the turn of the next.
+// Maximum number of reads, of 16 KiB each, from one connection before the next connection is read.
 constexpr int kReadsInARow = 16;
 constexpr size_t kOwnReplyBytes = 4096;
-// Upper bound for all replies to commands of the link itself, with room for one read.
+// Upper bound for all replies to commands of the link itself, plus one read.
 constexpr size_t kOwnBytes = size_t{1} << 20;
-// Each of this many bytes adds command_timeout to the time limit of a reply.
+// Number of bytes that add one command_timeout to the time limit of a reply.
 constexpr uint64_t kBytesOfTimeout = uint64_t{4} << 20;
 
 std::string SystemText(int error) { return std::generic_category().message(error); }
@@ -108,7 +108,7 @@ void Link::SetDeadline(Time now) {
     deadline_ = Time::max();
     return;
   }
-  // The cost covers the command, which must be sent first, and not only the reply.
+  // The cost includes the command, because the time limit includes sending it.
   const auto times = 1 + flights_.front().cost / kBytesOfTimeout;
   deadline_ = now + settings_.options.command_timeout * static_cast<int64_t>(times);
 }
@@ -130,7 +130,7 @@ bool Link::EndWithContextError(const char* doing) {
 
 bool Link::FinishConnecting(Time now) {
   pollfd poller = {context_->fd, POLLOUT, 0};
-  if (poll(&poller, 1, 0) <= 0) return true;  // not yet
+  if (poll(&poller, 1, 0) <= 0) return true;  // not connected yet
   int error = 0;
   socklen_t size = sizeof(error);
   if (getsockopt(context_->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
@@ -207,7 +207,7 @@ bool Link::Work(Time now) {
     if (!to_the_end && poll(&poller, 1, 0) <= 0) break;
     const size_t before = context_->reader->len;
     if (redisBufferRead(context_.get()) != REDIS_OK) {
-      // Handles the data that was read first. The next call finds the connection broken again.
+      // The data that was read is processed first. The next call finds the connection broken again.
       if (i > 0) break;
       return EndWithContextError("the connection broke");
     }
@@ -221,7 +221,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
   if (greeting_ && now >= deadline_) Close("TLS cannot be started: no answer in time");
   while (context_ != nullptr) {
     if (flights_.empty()) {
-      // Ends the connection at data that no command asked for.
+      // Ends the connection if it has data that no command requested.
       if (context_->reader->len > context_->reader->pos)
         Close("the server sent data without a command");
       return nullptr;
@@ -234,7 +234,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
       return nullptr;
     }
     if (reply == nullptr) {
-      // Bounds the memory for an endless reply.
+      // Limits the memory that an endless reply takes.
       if (context_->reader->len - context_->reader->pos > bytes_in_flight_ + kOwnBytes) {
         Close("the server's reply is larger than expected");
         unreadable_ = flight.command != nullptr;
@@ -253,7 +253,7 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
     SetDeadline(now);
     if (flight.command != nullptr) return flight.command;
     if (reply->IsError()) {
-      // A server that loads its data still checks AUTH, which comes first.
+      // A server that is loading its data still checks AUTH, the first command.
       const bool refused =
           !reply->text.starts_with("LOADING") && !reply->text.starts_with("MASTERDOWN");
       Close("the server refuses: " + ShownText(reply->text));

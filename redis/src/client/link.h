@@ -41,7 +41,7 @@ class Link {
   const Address& address() const { return address_; }
   bool read_only() const { return read_only_; }
 
-  // Begins to connect if it is not connected. Returns false if that failed at once.
+  // Starts to connect if the link is not connected. Returns false if this fails at once.
   bool Open(Time now);
   bool is_open() const { return context_ != nullptr; }
   // The number of the connection, counted from 1; 0: none so far.
@@ -63,7 +63,7 @@ class Link {
   // For poll().
   int fd() const;
   short events() const;
-  // The time when the next reply is too late.
+  // The time limit of the next reply.
   Time deadline() const { return deadline_; }
 
   // Writes and reads as much as possible without blocking. Returns false if the connection has
@@ -91,7 +91,7 @@ class Link {
 
   void SendOwn(std::initializer_list<std::string_view> words);
   bool FinishConnecting(Time now);
-  // Ends the waiting for the handshake of TLS, if it is complete.
+  // Clears greeting_ if the handshake of TLS is complete.
   void FinishGreeting(Time now);
   bool Write();
   // Fills the buffer of the context with the next bytes to send.

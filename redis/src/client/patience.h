@@ -13,14 +13,15 @@ namespace tamis::redis {
 
 // Always allows three repetitions, because one rebuild changes a segment three times. Allows
 // further repetitions until ServerOptions::retry_for has passed without progress, and pauses before
-// each one after the eighth. A client that is slow, or that waits for a moving slot, can be too
-// late for many rebuilds in a row. The time limit is for servers whose answers never stop changing.
+// each one after the eighth. A slow client, or a client that waits for a moving slot, can be too
+// late for many rebuilds in a row. The time limit ends the work if the answers of servers never
+// stop changing.
 class Patience {
  public:
   explicit Patience(Client& client) : client_(client) {}
 
-  // Returns whether to repeat the work that is not done, and may pause first. `left` is the amount
-  // of this work. Whenever `left` is smaller than ever before, the time limit starts again.
+  // Returns whether to repeat the work that is left, and may pause first. `left` is the amount of
+  // work. Whenever `left` is smaller than in all earlier calls, the time limit starts again.
   bool OnceMore(size_t left) {
     const auto now = std::chrono::steady_clock::now();
     if (left < least_left_) end_ = now + client_.options().retry_for;

@@ -24,8 +24,8 @@ struct Problem {
   Remedy remedy = Remedy::kNone;
 };
 
-// Returns true if only `than` is kNotDurable. Other problems are worse, because keys may not be in
-// the filter at all.
+// Returns true if `than` is kNotDurable and `problem` is not. Every other problem is worse than
+// kNotDurable, because keys may be missing from the filter.
 bool IsWorse(const Problem& problem, const Problem& than);
 
 // Returns text such as "segment 5: ".

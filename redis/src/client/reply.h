@@ -26,7 +26,8 @@ struct Reply {
 
 // Describes a reply for error texts: "nil", "a string of 32 bytes", "the error ...".
 std::string ReplyText(const Reply& reply);
-// Returns the first 200 characters of a text from a server, with '?' for all but printable ASCII.
+// Returns the first 200 characters of a text from a server. '?' replaces characters that are not
+// printable ASCII.
 std::string ShownText(std::string_view text);
 // Returns whether an error with this text is temporary: a slot moves, a master changes or starts,
 // or a script of another client takes long.

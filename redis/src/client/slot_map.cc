@@ -68,8 +68,8 @@ struct Node {
   bool online = false;
 };
 
-// Returns nothing for a failed node, such as a replaced master that the reply still lists. A
-// loading node gets no address, because no command is sent to it.
+// Returns nothing for a failed node, such as a replaced master that the reply still lists. Returns
+// no address for a loading node, because no command is sent to it.
 std::optional<Node> ParseNode(const Reply& reply, const Address& asked, bool tls) {
   const std::vector<Reply>& fields = Array(reply, 0, "a node");
   const Reply& health = Need(fields, "health");
@@ -200,7 +200,7 @@ uint16_t SlotMap::Add(Shard shard) {
       return static_cast<uint16_t>(i);
     }
   }
-  if (shards_.size() >= kSlots) Refuse("it has more masters than there are slots");
+  if (shards_.size() >= kSlots) Refuse("there are more masters than slots");
   shards_.push_back(std::move(shard));
   return static_cast<uint16_t>(shards_.size() - 1);
 }
@@ -216,7 +216,7 @@ std::optional<Redirect> ParseRedirect(std::string_view error, const Address& fro
     return {};
   }
   const size_t space = error.find(' ');
-  const size_t colon = error.rfind(':');  // the last one, as IPv6 addresses have no brackets here
+  const size_t colon = error.rfind(':');  // the last colon: IPv6 addresses have no brackets here
   if (space == std::string_view::npos || colon == std::string_view::npos || colon < space)
     return {};
   uint64_t slot = 0, port = 0;

@@ -66,10 +66,10 @@ std::shared_ptr<Tls> Tls::Make(const std::string& ca_file) {
 }
 #else
 std::shared_ptr<Tls> Tls::Make(const std::string&) {
-  throw Error(
-      ErrorCode::kUnsupported,
-      detail::StrCat("rediss:// needs TLS, and this library was built with a hiredis without it (",
-                     HIREDIS_MAJOR, ".", HIREDIS_MINOR, "; 1.0 or newer can have it)"));
+  throw Error(ErrorCode::kUnsupported,
+              detail::StrCat(
+                  "rediss:// requires TLS, but this library was built with a hiredis without TLS (",
+                  HIREDIS_MAJOR, ".", HIREDIS_MINOR, "; TLS requires 1.0 or newer)"));
 }
 #endif
 

@@ -24,8 +24,8 @@ class Tls {
   virtual Session* Start(redisContext* context, const std::string& host) = 0;
   // Returns whether the handshake is complete. Before that, the server sends no data.
   virtual bool IsBegun(const Session* session) const = 0;
-  // Returns the reason why the certificate of the server is not trusted. Another try is useless
-  // then. Returns nullptr if the certificate is trusted or has not arrived.
+  // Returns the reason why the certificate of the server is not trusted, so that connecting again
+  // is useless. Returns nullptr if the certificate is trusted or has not arrived.
   virtual const char* WhyUntrusted(const Session* session) const = 0;
 };
 

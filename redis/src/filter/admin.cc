@@ -29,7 +29,7 @@ Layout LayoutOf(const FilterOptions& options) {
     return LayoutFor(SplitBlockBlocks(options.capacity, fpr));
   }
   const uint64_t blocks = options.bytes / split_block::kBlockBytes;
-  SplitBlockCapacity(blocks, fpr);  // throws for either out of range
+  SplitBlockCapacity(blocks, fpr);  // throws if either is out of range
   return LayoutFor(blocks);
 }
 
@@ -41,7 +41,8 @@ void RequireHash(const HashSpec& hash) {
                 detail::StrCat("unknown hash kind ", static_cast<uint32_t>(hash.kind)));
   }
   if (IsKeyed(hash.kind) && hash.seed != 0) {
-    throw Error(ErrorCode::kInvalidArgument, "a keyed hash takes a secret, and the seed must be 0");
+    throw Error(ErrorCode::kInvalidArgument,
+                "a keyed hash has a secret instead of a seed; the seed must be 0");
   }
 }
 
@@ -72,10 +73,10 @@ bool Admin::Find(const std::optional<HashSecret>& secret) {
   }
   HashSpec hash = state_.descriptor().hash;
   if (IsKeyed(hash.kind)) {
-    if (!secret) throw Error(ErrorCode::kSecret, which + "the secret of its hash is needed");
+    if (!secret) throw Error(ErrorCode::kSecret, which + "its hash requires a secret");
     hash.secret = *secret;
     if (KeyTag(hash) != state_.descriptor().key_tag) {
-      throw Error(ErrorCode::kSecret, which + "this is not the secret of its hash");
+      throw Error(ErrorCode::kSecret, which + "the secret differs from the secret of its hash");
     }
   } else if (secret) {
     throw Error(ErrorCode::kSecret, which + "its hash has no secret");
@@ -89,14 +90,14 @@ void Admin::RequireExpected(const FilterOptions& expected) const {
   const uint64_t blocks = LayoutOf(expected).blocks;
   if (blocks != state_.layout().blocks) {
     throw Error(ErrorCode::kIncompatible, detail::StrCat(which, "has ", state_.layout().blocks,
-                                                         " blocks, and ", blocks, " are expected"));
+                                                         " blocks, but ", blocks, " are expected"));
   }
   const HashSpec& hash = state_.descriptor().hash;
   if (expected.hash.kind != hash.kind || expected.hash.seed != hash.seed ||
       KeyTag(expected.hash) != state_.descriptor().key_tag) {
     throw Error(ErrorCode::kIncompatible,
                 detail::StrCat(which, "has the hash ", HashKindName(hash.kind), ", seed ",
-                               hash.seed, ", and another one is expected"));
+                               hash.seed, ", but another hash is expected"));
   }
 }
 
@@ -135,7 +136,7 @@ void Admin::Create(const CreateOptions& options) {
       set.Append(expiry);
     }
     if (state_.RunOne(client_, set).IsStatus("OK")) return;
-    // If its first reply was lost, this command itself may have set the descriptor.
+    // The command is sent again if its reply was lost. So it may have set the descriptor itself.
     Command look = GetCommand(key);
     const Reply& there = state_.RunOne(client_, look);
     if (!there.IsString() || there.text != text) throw exists;
@@ -177,7 +178,7 @@ void Admin::Drop() {
   Command get = GetCommand(rebuild);
   if (const Reply& reply = state_.RunOne(client_, get); reply.IsString())
     records.push_back(reply.text);
-  // The script compares the descriptor: a newer filter of the same name stays.
+  // The script compares the descriptor, so that it does not remove a newer filter of the same name.
   for (Patience patience = retry_.NewPatience();;) {
     Command drop(slot, AllScripts().drop, {key, rebuild, lease},
                  {DescriptorText(state_.descriptor())}, kSmallReply);

@@ -19,12 +19,12 @@ class Admin {
   Admin(FilterState& state, Client& client, SegmentCommands& commands, RetryAcrossRebuilds& retry)
       : state_(state), client_(client), commands_(commands), retry_(retry) {}
 
-  // Reads the descriptor into the state. Returns false if the filter does not exist. Throws
-  // as SplitBlockFilter::Open.
+  // Reads the descriptor into the state. Returns false if the filter does not exist. Throws the
+  // errors of SplitBlockFilter::Open.
   bool Find(const std::optional<HashSecret>& secret);
   // Throws Error(kIncompatible) unless a filter of these options has the same blocks and hash.
   void RequireExpected(const FilterOptions& expected) const;
-  // As in SplitBlockFilter.
+  // See SplitBlockFilter.
   void Create(const CreateOptions& options);
   void Drop();
   Info GetInfo();
@@ -33,8 +33,8 @@ class Admin {
   void CreateSegments();
   // Removes the segments of a generation, except segments on servers that cannot be reached.
   void Unlink(uint64_t generation);
-  // Reads the states of all segments once. `problem`: the first one that a newer descriptor may
-  // solve.
+  // Reads the states of all segments once. Sets `problem` to the first problem that a newer
+  // descriptor may solve.
   Info LookAtAll(std::optional<Problem>& problem);
   // `record`: a GET of the rebuild record, with its reply.
   RebuildState RebuildStateOf(const Command& record);

@@ -60,7 +60,7 @@ std::string DescriptorText(const Descriptor& descriptor) {
 }
 
 std::string ExpiryText(const Descriptor& descriptor) {
-  // Numbers in scripts have 53 bits. A later expiry becomes "never".
+  // Scripts represent integers exactly only up to 2^53. A later expiry becomes "never".
   constexpr uint64_t kLast = (uint64_t{1} << 53) - kKeptAfterDeadlineMs;
   if (descriptor.deadline == 0 || descriptor.deadline > kLast) return "0";
   return std::to_string(descriptor.deadline + kKeptAfterDeadlineMs);

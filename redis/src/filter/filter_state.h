@@ -1,4 +1,4 @@
-// Everything that one client remembers about one filter.
+// The state of one filter in one client.
 #ifndef TAMIS_REDIS_SRC_FILTER_FILTER_STATE_H_
 #define TAMIS_REDIS_SRC_FILTER_FILTER_STATE_H_
 
@@ -18,7 +18,7 @@ namespace tamis::redis {
 // The name, descriptor and hash of a filter, and the marks that a rebuild has set on its segments.
 class FilterState {
  public:
-  // Throws as RequireName.
+  // Throws the errors of RequireName.
   explicit FilterState(std::string_view name);
 
   const std::string& name() const { return name_; }

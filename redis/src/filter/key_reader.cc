@@ -35,7 +35,7 @@ void KeyReader::Query(const Keys& keys, std::span<uint64_t> maybe) {
     const Keys some = keys.Slice(first, std::min(most, keys.size() - first));
     const Batch batch(some, state_.hash(), state_.layout());
     if (state_.IsOver()) {
-      const Problem over{ErrorCode::kUnavailable, "it has reached its deadline"};
+      const Problem over{ErrorCode::kUnavailable, "the filter has reached its deadline"};
       for (size_t i = 0; i < batch.segments().size(); ++i) unanswered.Add(batch, i, first, over);
     } else if (PlanRoute(state_.layout(), Operation::kContains, batch.size(), options_.route)
                    .route == Route::kBlocks) {

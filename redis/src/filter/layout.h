@@ -11,16 +11,16 @@
 namespace tamis::redis {
 
 // A segment, its state and the server's string header together fill one size class of the server's
-// allocator. The classes are 4, 5, 6 and 7 times 2^k. One byte more would take up to 1.25 times the
-// memory.
+// allocator. The classes are 4, 5, 6 and 7 times 2^k. A segment with one byte more would occupy up
+// to 1.25 times the memory.
 inline constexpr uint64_t kSegmentHeadroom = 64;
 inline constexpr uint64_t kMinSegment = uint64_t{64} << 10;
 inline constexpr uint64_t kMaxSegment = uint64_t{8} << 20;
-// Besides its keys, each segment of a call costs as much as about three keys, so segments are
-// large. LayoutFor takes the largest size with which the shares of each of these numbers of masters
-// differ from equal shares by at most kUnevenness. If the filter is too small for this, LayoutFor
-// takes the largest size that results in at least kManySegments segments. If the filter is too
-// small for this as well, LayoutFor takes the smallest size.
+// Each segment that a call uses takes as much time as about three more keys, so segments are large.
+// LayoutFor chooses the largest size with which the shares of each of these numbers of masters
+// differ from equal shares by at most kUnevenness. If the filter is too small for this, it chooses
+// the largest size that results in at least kManySegments segments. If the filter is too small for
+// kManySegments segments, it chooses the smallest size.
 inline constexpr uint64_t kEvenMasters[] = {2, 3, 4, 5, 6, 12};
 inline constexpr double kUnevenness = 0.05;
 inline constexpr uint64_t kManySegments = 60;

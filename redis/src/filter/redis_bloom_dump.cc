@@ -25,8 +25,8 @@ using Bytes = std::span<const std::byte>;
 constexpr size_t kChunkBytes = size_t{16} << 20;
 constexpr int kPasses = 5;
 // Lower bound for a chunk, except the last one of a link or layer. RedisBloom ends a chunk after 16
-// MiB, or at the end of a link or layer. A server that sent one byte per chunk could keep the
-// client busy without end.
+// MiB, or at the end of a link or layer. Without this bound, a server could send one byte per
+// chunk, and a dump would never end.
 constexpr uint64_t kLeastBytes = uint64_t{64} << 10;
 constexpr size_t kFrameBytes = 16;
 constexpr size_t kShownKey = 64;
@@ -73,8 +73,7 @@ class Dumper {
       }
     }
     throw Error(ErrorCode::kUnavailable,
-                detail::StrCat(which_, "the filter was changed each of the ", kPasses,
-                               " times that it was read"));
+                detail::StrCat(which_, "the filter changed during each of ", kPasses, " reads"));
   }
 
  private:

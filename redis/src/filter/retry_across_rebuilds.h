@@ -41,7 +41,8 @@ class RetryAcrossRebuilds {
   // Reads the descriptor. If the filter has another generation now, adopts it and returns true.
   // Throws if the descriptor cannot be read.
   bool ReadDescriptorAgain();
-  // The same, but does not throw if the descriptor cannot be read: returns false and sets `unread`.
+  // Like ReadDescriptorAgain above, but if the descriptor cannot be read, sets `unread` and returns
+  // false.
   bool ReadDescriptorAgain(std::optional<Problem>& unread);
 
  private:

@@ -18,8 +18,8 @@ local state = call('GETRANGE', key, ARGV[1], ARGV[2])
 if #state ~= 32 or string.sub(state, 1, 24) ~= ARGV[3] then return state end
 )lua";
 
-// From Redis 7.2 on, WAIT does not wait for bits that another connection has set, unless this one
-// has also written something.
+// From Redis 7.2 on, WAIT ignores bits that another connection has set, if its own connection has
+// written nothing.
 constexpr const char* kAlwaysWrites = "local always_writes = true\n";
 constexpr const char* kWritesChanges = "local always_writes = false\n";
 
@@ -123,8 +123,8 @@ call('UNLINK', KEYS[3])
 return 1
 )lua";
 
-// Servers without memory refuse SET and SETRANGE as the first write of a script, but not later. So
-// this script and kAcquire first remove a key, and a rebuild can be ended on such servers.
+// Servers without memory refuse SET and SETRANGE only as the first write of a script. So this
+// script and kAcquire first remove a key. A rebuild can then be ended on such servers.
 constexpr const char* kMark = R"lua(
 if KEYS[2] then call('UNLINK', KEYS[2]) end
 call('SETRANGE', key, ARGV[4], ARGV[5])

@@ -1,6 +1,6 @@
 // The Lua scripts that servers run. A server runs each script as a whole or not at all. A script
-// first checks that the data is as expected. If not, it changes nothing. FORMAT.md describes the
-// checks. No script changes when an existing descriptor, record or segment expires.
+// first checks the data. If the data is not as expected, the script changes nothing. FORMAT.md
+// describes the checks. No script changes when an existing descriptor, record or segment expires.
 #ifndef TAMIS_REDIS_SRC_FILTER_SCRIPTS_H_
 #define TAMIS_REDIS_SRC_FILTER_SCRIPTS_H_
 
@@ -17,9 +17,9 @@ struct Scripts {
   // of the version, or for `mark`, of the mark. If the state is not the expected one, these scripts
   // change nothing and return the state.
 
-  // Sets bits. ARGV[5]: an odd version. If a block changes, it replaces an even version. Three more
-  // arguments for each block: offsets of its first and last byte, and 32 bytes. Returns the number
-  // of blocks that changed.
+  // Sets bits. ARGV[5]: an odd version, which replaces an even version if a block changes. Three
+  // more arguments for each block: offsets of its first and last byte, and 32 bytes. Returns the
+  // number of blocks that changed.
   Script insert;
   // Like `insert`, but also writes if no block changes, so that WAIT covers bits of other clients.
   Script durable_insert;
@@ -30,11 +30,11 @@ struct Scripts {
   // Replaces an odd version by an even one. ARGV[5]: an even version. Returns the new state.
   Script settle;
 
-  // The same for a segment with a mark. KEYS[2]: the segment of the other generation. ARGV[6]: the
-  // expected state of that segment, without the version. The other keys and arguments follow. These
-  // scripts change both segments. If KEYS[2] is not a segment of its generation, they change only
-  // KEYS[1]. If KEYS[2] has an unexpected mark, they change nothing and return both states, 32
-  // bytes each.
+  // Like `insert`, `durable_insert` and `merge`, for a segment with a mark. KEYS[2]: the segment of
+  // the other generation. ARGV[6]: the expected state of that segment, without the version. The
+  // other keys and arguments follow. These scripts change both segments. If KEYS[2] is not a
+  // segment of its generation, they change only KEYS[1]. If KEYS[2] has an unexpected mark, they
+  // change nothing and return both states, 32 bytes each.
   Script insert_both;
   Script durable_insert_both;
   // ARGV[8]: kBoth, or kFirst to check the second segment but not change it.

@@ -16,11 +16,11 @@
 
 namespace tamis::redis {
 
-// Builds commands, runs them, and reads the replies. Functions without a `generation` use the
-// current one of the filter.
+// Builds commands, runs them, and reads the replies. Functions without a parameter `generation` use
+// the current generation.
 class SegmentCommands {
  public:
-  // Writes of keys wait for `durable_replicas` replicas.
+  // RunWrites waits for `durable_replicas` replicas.
   SegmentCommands(FilterState& state, Client& client, uint32_t durable_replicas)
       : state_(state), client_(client), durable_replicas_(durable_replicas) {}
 
@@ -56,7 +56,7 @@ class SegmentCommands {
   // ---- Running ----
 
   void Run(std::span<Command> commands) { client_.Run(commands); }
-  // Runs commands that insert keys, and waits for `durable_replicas` replicas.
+  // Runs commands that insert keys, and waits for replicas.
   void RunWrites(std::span<Command> commands);
 
   // ---- Replies ----

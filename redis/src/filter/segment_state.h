@@ -46,7 +46,7 @@ std::optional<SegmentState> ParseState(std::string_view window);
 // Returns the problem of the segment with this state window; nothing if its bits are valid.
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length);
-// The same for a command whose reply is the window.
+// Like ProblemOfState above, for a command whose reply is the window.
 std::optional<Problem> ProblemOfState(const Command& command, uint64_t generation, uint64_t length);
 
 // Returns 8 bytes, little-endian.

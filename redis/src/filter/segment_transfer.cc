@@ -154,7 +154,7 @@ void SegmentTransfer::Push(const SplitBlockBloomFilter& filter) {
   }
   const std::span<const std::byte> blocks = filter.view().blocks();
   const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };
-  // Thrown at the end, because it means that all bits are in, but maybe not on enough replicas.
+  // Thrown at the end: all bits are in the filter then, but maybe not on enough replicas.
   std::optional<Problem> not_durable;
   InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
     std::vector<SegmentBits> merges;
@@ -239,7 +239,7 @@ std::optional<Problem> SegmentTransfer::RefreshOnce(const LocalCopy& copy) {
       const uint64_t segment = changed[i];
       const Command& read = reads[i - begin];
       // If the mark has changed, Settle did nothing, and the version is unchanged. The bits are
-      // valid even so.
+      // still valid.
       if (!is_good(commands_.ProblemOfState(settles[i - begin], segment), segment)) return;
       if (!is_good(commands_.ProblemOfSegment(read, segment), segment)) return;
       const uint64_t length = layout.BytesOf(segment);

@@ -48,10 +48,11 @@ class SegmentTransfer {
   void Read(std::span<SegmentBits> reads);
   void Merge(std::span<SegmentBits> merges);
 
-  // As in SplitBlockFilter.
+  // See SplitBlockFilter.
   SplitBlockBloomFilter Pull(const MemoryOptions& memory);
   void Push(const SplitBlockBloomFilter& filter);
-  // Adds the bits of segments whose version differs from the version in the copy. Throws as Pull.
+  // Adds the bits of segments whose version differs from the version in the copy. Throws the errors
+  // of Pull.
   void Refresh(const LocalCopy& copy);
 
  private:

@@ -49,7 +49,7 @@ void NearCache::Query(const Keys& keys, uint64_t* bits) const {
   std::fill(maybe.begin(), maybe.end(), 0);
   State& state = this->state();
   SplitBlockFilter::Impl& impl = state.filter().impl();
-  if (impl.state.IsOver()) return impl.reader.Query(keys, maybe);  // reports that it is over
+  if (impl.state.IsOver()) return impl.reader.Query(keys, maybe);  // throws or answers "maybe"
   const auto now = steady_clock::now();
   if (state.AskIfFresh(keys, maybe, now)) return;
   if (state.accepts_staleness()) {
@@ -70,7 +70,7 @@ void NearCache::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   SplitBlockFilter::Impl& impl = state_->filter().impl();
   HashKeys(keys, impl.state.hash(), hashes);
   std::vector<uint64_t> open;     // hashes
-  std::vector<uint64_t> indices;  // of their keys
+  std::vector<uint64_t> indices;  // of the keys of these hashes
   size_t next = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!keys.IsValid(i)) continue;

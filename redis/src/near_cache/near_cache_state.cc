@@ -186,7 +186,7 @@ void NearCache::State::Failed(const char* why) noexcept {
   try {
     stats_.last_error = why;
   } catch (const std::bad_alloc&) {
-    stats_.last_error.clear();  // the counts still show the failure
+    stats_.last_error.clear();  // the counters still include the failure
   }
 }
 

@@ -44,13 +44,13 @@ class NearCache::State {
   void AskAnyhow(const Keys& keys, std::span<uint64_t> maybe) const;
   void Insert(const Keys& keys);
   uint64_t Refresh() { return RefreshBy(filter_.impl(), /*unless_fresh_at=*/{}); }
-  // Refreshes the copy unless it is fresh. If the thread is refreshing the copy, waits for that
-  // first.
+  // Refreshes the copy unless it is fresh. If the thread is refreshing the copy, first waits for
+  // the end of that refresh.
   void RefreshIfOld(Time call) { RefreshBy(filter_.impl(), call); }
 
  private:
-  // A mutex that a waiting thread gets next. With std::mutex, one thread could lock the mutex again
-  // and again while the other thread waits.
+  // A mutex that a waiting thread locks next. One thread could lock a std::mutex again and again
+  // while the other thread waits.
   class FairMutex {
    public:
     void lock();

@@ -45,7 +45,7 @@ bool RebuildLease::Take(const std::string& found, const RebuildRecord& mine,
   }
   const Descriptor descriptor = ParseDescriptor(reply.text);
   if (!state_.IsRebuiltFrom(descriptor)) {
-    // The rebuild of the other filter stays, so that its clients can end it.
+    // Clients of the other filter can end the rebuild that Take has found, so its record stays.
     if (found.empty()) {
       EndRecord();
     } else {

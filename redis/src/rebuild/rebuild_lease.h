@@ -14,7 +14,7 @@
 
 namespace tamis::redis {
 
-// Functions throw Error(kUnavailable) for servers that cannot be reached or refuse, and
+// Functions throw Error(kUnavailable) for servers that cannot be reached or refuse the client, and
 // Error(kBusy) if another client has taken over.
 class RebuildLease {
  public:

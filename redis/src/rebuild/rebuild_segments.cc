@@ -45,8 +45,8 @@ Command RebuildSegments::MarkCommand(uint64_t segment, uint64_t generation, uint
 // damaged segment needs no mark, because nobody reads it or writes to it.
 //
 // Another mark may also come from a client that has taken over after the lease expired. So the
-// lease is renewed after the mark was read. A later owner would then replace the mark, and the
-// script that compares it would change nothing.
+// lease is renewed after the mark was read. If another client becomes the owner after that, it
+// replaces the mark, and the script, which compares the mark, changes nothing.
 std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>& marks) {
   std::vector<Command> commands;
   for (const size_t s : which) {

@@ -48,7 +48,7 @@ Rebuilder::Rebuilder(SplitBlockFilter& filter, const RebuildOptions& options,
 }
 
 RebuildResult Rebuilder::Run(const RebuildSource& source) {
-  if (!source) throw Error(ErrorCode::kInvalidArgument, "a rebuild needs a source");
+  if (!source) throw Error(ErrorCode::kInvalidArgument, "the source of the rebuild is empty");
   state_.RequireNotOver();
   client_.RefreshedMap();
   SplitBlockBloomFilter local = state_.MakeLocal(options_.memory);
@@ -143,10 +143,11 @@ bool Rebuilder::Acquire(bool begin_one) {
     } else if (state_.generation() == mine.old) {
       return ended;
     } else {
-      lease_.EndRecord();  // the filter was rebuilt, and this client has only now seen that
+      lease_.EndRecord();  // Take has found that the filter was rebuilt
     }
   }
-  throw Error(ErrorCode::kBusy, "the filter \"" + state_.name() + "\" is rebuilt by other clients");
+  throw Error(ErrorCode::kBusy,
+              "the filter \"" + state_.name() + "\" is rebuilt by other clients again and again");
 }
 
 void Rebuilder::EndTaken() {
@@ -164,8 +165,8 @@ void Rebuilder::EndTaken() {
   lease_.EndRecord();
 }
 
-// The last commands may still reach the servers. So GiveUp first makes a new owner, after which
-// commands of the former owner have no effect. Then it decides what to do.
+// The last commands may still reach the servers. So GiveUp first registers a new owner. Commands of
+// the former owner then have no effect.
 void Rebuilder::GiveUp() {
   const RebuildRecord was = lease_.record();
   try {

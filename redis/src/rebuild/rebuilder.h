@@ -13,7 +13,7 @@
 
 namespace tamis::redis {
 
-// Takes the steps of a rebuild in their order, and cleans up after a failure.
+// Carries out the steps of a rebuild in order, and cleans up after a failure.
 class Rebuilder {
  public:
   // Throws Error(kInvalidArgument) for options out of range.

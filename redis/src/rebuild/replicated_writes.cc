@@ -6,7 +6,7 @@ namespace tamis::redis {
 
 void ReplicatedWrites::Run(std::span<Command> commands) {
   client_.Run(commands);
-  client_.RecentMap();  // there may be more replicas by now
+  client_.RecentMap();  // replicas may have been added
   client_.AwaitReplicas(commands, replicas_, /*all_known=*/true);
 }
 

@@ -1,4 +1,4 @@
-// Writes that must be on all replicas before a rebuild goes on.
+// Writes that must be on all replicas before a rebuild continues.
 #ifndef TAMIS_REDIS_SRC_REBUILD_REPLICATED_WRITES_H_
 #define TAMIS_REDIS_SRC_REBUILD_REPLICATED_WRITES_H_
 

@@ -19,10 +19,10 @@
 namespace tamis::redis {
 
 struct NearCacheOptions {
-  // Maximum age of a copy that answers "no" without the servers, at least 1 ms. A query refreshes
-  // an older copy first. If not set, the servers confirm every "no". The age is measured with
-  // steady_clock. On Linux, this clock stops while the machine is suspended, so after a suspension
-  // the copy may be older by that time.
+  // Maximum age at which the copy may answer "no" without a query of the servers, at least 1 ms. A
+  // query first refreshes an older copy. If not set, the servers confirm every "no". The age is
+  // measured with steady_clock. On Linux, this clock stops while the machine is suspended, so the
+  // age does not include that time.
   std::optional<std::chrono::milliseconds> staleness = {};
   // Time from the beginning of one refresh to the beginning of the next, 1 ms to a day. A thread of
   // this object, with its own connections, refreshes the copy. If `staleness` is longer than this
@@ -34,13 +34,13 @@ struct NearCacheOptions {
 
 struct NearCacheStats {
   uint64_t refreshes = 0;  // successful refreshes, by calls and by the thread
-  uint64_t segments = 0;   // segments that all refreshes have read, including failed ones
+  uint64_t segments = 0;   // segments read by all refreshes, including failed ones
   // Failed refreshes of the thread. After a failure, the thread waits for `refresh_every`. After
   // each further failure in a row, it waits twice as long, up to ServerOptions::max_backoff. If
-  // `refresh_every` is longer than max_backoff, the wait stays the same.
+  // `refresh_every` is longer than max_backoff, every wait is `refresh_every`.
   uint64_t failures = 0;
   uint64_t failures_in_a_row = 0;
-  std::string last_error;  // of the last failure of the thread; empty: none, or no memory for it
+  std::string last_error;  // last failure of the thread; empty: none, or no memory for its text
 };
 
 // Answers "maybe" from the local copy: if such an answer is out of date, it is a false positive.
@@ -65,7 +65,7 @@ class NearCache final : public Queryable, public Changeable {
   // delays this.
   ~NearCache();
 
-  // Queries are the functions of Queryable. If the copy is too old and the servers cannot be
+  // To query, call the functions of Queryable. If the copy is too old and the servers cannot be
   // reached, keys that the copy lacks are unanswered, and ClientOptions::unavailable of the filter
   // applies. Such a query takes up to twice ServerOptions::retry_for, or three times if the thread
   // is refreshing.
@@ -79,8 +79,8 @@ class NearCache final : public Queryable, public Changeable {
   ChangeTraits change_traits() const noexcept override { return {.whole_calls = true}; }
 
   // Reads the segments that have changed, and returns their number. After an exception, the copy
-  // contains the segments that were read. If these are a part of a new generation, the servers
-  // confirm every "no" until a refresh succeeds.
+  // contains the segments that were read. If the copy then has only a part of a new generation, the
+  // servers confirm every "no" until a refresh succeeds.
   uint64_t Refresh();
   // Returns the time when the last successful refresh began. The copy has all keys whose insertion
   // returned before this time. While the copy lacks a part of a new generation, returns the epoch

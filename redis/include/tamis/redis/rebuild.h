@@ -23,7 +23,7 @@ enum class RebuildStep : uint8_t {
   kFill,    // reads the source
   kMerge,   // writes the keys of the source to the servers
   kSwitch,  // makes the new generation the current one
-  kClose,   // closes the old generation, so that its readers go on with the new one
+  kClose,   // closes the old generation, so that readers switch to the new one
   kRemove,  // removes the old generation
 };
 
@@ -86,7 +86,7 @@ class RebuildInserter {
   uint64_t total_ = 0;
 };
 
-// Inserts all keys that the filter is to have. An exception ends the rebuild.
+// Inserts all keys for the new generation. An exception ends the rebuild.
 using RebuildSource = std::function<void(RebuildInserter&)>;
 
 // Replaces the keys of the filter with the keys that `source` inserts. Name, blocks and hash stay
@@ -96,18 +96,20 @@ using RebuildSource = std::function<void(RebuildInserter&)>;
 // reads, and then call Insert. Keys that were inserted before the rebuild and are not in `source`
 // are removed.
 //
-// During the rebuild, an insertion takes servers about twice the time. Servers have two filters in
-// memory, and this machine has one. Clients use the new generation only after it is on all replicas
-// that the cluster shows, so no failure of a master loses it. The rebuild waits up to retry_for for
-// replicas that the cluster shows as loading, and does not wait for failed replicas.
+// During the rebuild, servers spend about twice the time on an insertion, and need memory for two
+// filters. This machine needs memory for one filter. Clients use the new generation only after it
+// is on all replicas that the cluster shows, so no failure of a master loses it. The rebuild waits
+// up to retry_for for replicas that the cluster shows as loading, and does not wait for failed
+// replicas.
 //
 // If the client that rebuilds dies, the filter stays usable. After the lease has expired, Rebuild
 // or EndAbandonedRebuild of any client ends the abandoned rebuild. Rebuild then begins its own
-// rebuild. The new generation also has segments that servers had lost.
+// rebuild. Segments that servers had lost exist again in the new generation.
 //
 // Blocks until the rebuild has ended. During this time, no other thread may use `filter`. Throws
 // - Error(kBusy) if another client is rebuilding the filter, or took over after the lease expired,
-// - Error(kCancelled) if `stop` is requested before the switch; later requests only skip the grace,
+// - Error(kCancelled) if `stop` is requested before the switch; later requests only end the grace
+//   time early,
 // - Error(kInvalidArgument) for options out of range, or if the filter was removed,
 // - Error(kUnavailable) if servers cannot be reached or have lost a part of the new generation, or
 //   if the deadline of the filter has passed,
@@ -122,7 +124,7 @@ using RebuildSource = std::function<void(RebuildInserter&)>;
 // during the rebuild. It has the new generation
 // - if what() of an Error states this,
 // - if on_progress throws an exception of another type during kClose or kRemove,
-// - in rare cases after std::bad_alloc, if there is not even enough memory for that text.
+// - in rare cases after std::bad_alloc, if there is not enough memory for that text.
 //
 // If servers could not be reached, a part of the other generation may stay on them. The next
 // rebuild removes it.

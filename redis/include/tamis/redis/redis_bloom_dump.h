@@ -36,10 +36,10 @@ struct RedisBloomDump {
 // A dump takes many commands, and other clients may change the filter between two commands:
 // - A Bloom filter only gains bits. The dump is accepted if the header after the dump is the same
 //   as before, or shows that keys were inserted. So the dump has every key that was inserted before
-//   it. The function does not notice if another filter with the same links, and at least as many
+//   it. The function cannot detect that another filter with the same links, and at least as many
 //   keys in each link, has replaced the filter.
-// - A cuckoo filter moves its keys. So it is read until two dumps in a row are equal. The function
-//   does not notice a change that both dumps show, if the filter changed back in between.
+// - A cuckoo filter moves keys. So the filter is read until two dumps in a row are equal. The
+//   function cannot detect a change that happens in both dumps and is undone between them.
 //
 // If a dump is not accepted, the filter is read again, up to 5 times in all.
 //
@@ -47,9 +47,9 @@ struct RedisBloomDump {
 // - Error(kInvalidArgument) if `servers` is invalid, or if certificates for TLS cannot be read,
 // - Error(kUnavailable) if the key does not exist, if the filter changed during all 5 reads, or if
 //   servers do not answer or refuse the client,
-//   servers do not answer or refuse,
-// - Error(kUnsupported) if the key has another type, if the servers lack RedisBloom, if TLS is
-//   missing from this library, or for a cuckoo filter without keys, which CF.SCANDUMP cannot dump,
+// - Error(kUnsupported) if the key has another type, if the servers lack RedisBloom, if this
+//   library was built without TLS, or for a cuckoo filter without keys, which CF.SCANDUMP cannot
+//   dump,
 // - Error(kOutOfMemory) if the filter is larger than `max_bytes`,
 // - Error(kCorrupt) if the replies are not a dump; FormatError if the header fails a check.
 RedisBloomDump DumpRedisBloom(const ServerOptions& servers, std::string_view key,

@@ -29,8 +29,8 @@ struct ServerOptions {
   // Time limit for connecting and for the start of TLS, at least 1 ms. It does not include the
   // look-up of the host name, which may take longer.
   std::chrono::milliseconds connect_timeout{2000};
-  // Time limit for each reply of a server, at least 1 ms. The limit grows by the same time for each
-  // 4 MiB of the command, its reply, and the segments that the server works on.
+  // Time limit for each reply of a server, at least 1 ms. Each 4 MiB of the command, its reply, and
+  // the segments that the server processes add the same time to the limit.
   std::chrono::milliseconds command_timeout{5000};
   // How long failed commands are retried while no other command of the call succeeds. Should be
   // longer than the cluster needs to replace a failed node.
@@ -52,11 +52,11 @@ struct ServerOptions {
   double idle_share = 0.5;
   // Whether queries, Pull and GetInfo read from replicas. Queries and Pull read from the master if
   // it lacks replicas, or if a replica fails or lacks a segment. If a replica lacks a segment,
-  // GetInfo may report the segment as bad. A replica lags behind its master. If their connection is
-  // down, it may lag for long, unless its replica-serve-stale-data is "no". For a key that has not
-  // reached the replica yet, the answer may be "no". This does not happen to keys that
-  // ClientOptions::durable_replicas has put on all replicas of the master, while their slots do not
-  // move between masters.
+  // GetInfo may report the segment as bad. A replica lags behind its master. While the connection
+  // to its master is down, a replica may lag for long, unless its replica-serve-stale-data is "no".
+  // For a key that has not reached the replica yet, the answer may be "no". This cannot happen if
+  // ClientOptions::durable_replicas has put the key on all replicas of its master, and its slot
+  // does not move to another master.
   bool read_from_replicas = false;
 };
 

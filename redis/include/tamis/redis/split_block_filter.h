@@ -39,9 +39,9 @@ struct ClientOptions {
   std::optional<Route> route = {};
   // Number of replicas of each master that must confirm the keys of Insert and Push; 0: none. The
   // call waits for at most half of command_timeout. If fewer replicas confirm, it throws
-  // kNotDurable. All keys are in the filter then: if some may be missing, the error has another
-  // code. If each master has one replica, a key on it survives the failure of the master, unless
-  // the slot of the key moves at the same time.
+  // kNotDurable. After kNotDurable, all keys are in the filter: if keys may be missing, the error
+  // has another code. If each master has one replica, a key on it survives the failure of the
+  // master, unless the slot of the key moves at the same time.
   uint32_t durable_replicas = 0;
 };
 
@@ -99,9 +99,9 @@ struct Info {
 // hash the keys. Servers see block numbers and bits.
 //
 // If a segment is missing or damaged, its keys are unanswered, and insertions of its keys throw. A
-// missing segment never counts as empty: "no" always comes from a block that was read. Redis
-// replicates a write after it has replied to it. If a master fails in between, acknowledged keys
-// are lost and answered with "no": see ClientOptions::durable_replicas.
+// missing segment never counts as empty: "no" always comes from a block that was read. A master
+// replies to a write before it replicates the write. If the master fails in between, acknowledged
+// keys are lost and answered with "no": see ClientOptions::durable_replicas.
 //
 // One thread at a time may use an object. Any number of objects, on any machines, may query and
 // insert at the same time, and no bit is lost. One object may rebuild the filter
@@ -140,7 +140,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   double fpr() const;
   const HashSpec& hash() const;
 
-  // Queries are the functions of Queryable. If keys are unanswered, queries with
+  // To query, call the functions of Queryable. If keys are unanswered, queries with
   // Unavailable::kThrow throw UnansweredError, also queries of one key.
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const override { return KeyType::kUnknown; }  // servers do not store them
@@ -176,8 +176,9 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   // them.
   Info GetInfo();
 
-  // Removes the filter from the servers. Clients that have it open get no more answers. If a server
-  // with segments cannot be reached, these segments stay on it, and the call does not throw.
+  // Removes the filter from the servers. In clients that have the filter open, all keys are
+  // unanswered. If a server with segments cannot be reached, these segments stay on it, and the
+  // call does not throw.
   void Drop();
 
  private:
