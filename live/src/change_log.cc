@@ -99,8 +99,8 @@ void ChangeLog::RequireWhole() const {
   const std::lock_guard lock(mutex_);
   if (loss_ == Loss::kNone) return;
   const std::string why = loss_ == Loss::kFull
-                              ? StrCat("more than max_recorded, ", max_keys_, " keys,")
-                              : "more keys than there is memory for";
+                              ? StrCat("more than ", max_keys_, " keys (max_recorded)")
+                              : "more keys than fit in memory";
   throw Error(ErrorCode::kOutOfMemory, why + " were changed during the rebuild");
 }
 

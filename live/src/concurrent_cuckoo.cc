@@ -35,7 +35,7 @@ template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(const FilterOptions& options)
     : ConcurrentCuckooFilter(CuckooFilter<kBits>(options)) {}
 
-// Makes the table first: if memory runs out, the caller still has the filter.
+// Makes the table before it moves the filter. If memory runs out, the caller still has the filter.
 template <int kBits>
 ConcurrentCuckooFilter<kBits>::ConcurrentCuckooFilter(CuckooFilter<kBits>&& filter)
     : ConcurrentCuckooFilter(filter, TableOf(filter)) {}

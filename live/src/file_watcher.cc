@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// How often a damaged file that looks unchanged is read: another process may still be writing it,
-// within one tick of the file system's clock.
+// Number of times that a damaged file is read although it looks unchanged. Another process may
+// still be writing the file, within one tick of the file system's clock.
 constexpr int kTries = 3;
 
 nanoseconds AgeOfFile(nanoseconds written) {
@@ -25,7 +25,7 @@ nanoseconds AgeOfFile(nanoseconds written) {
   return std::max(now - written, nanoseconds(0));
 }
 
-// Whether reading the same file again would fail in the same way.
+// Returns whether reading the same file again would fail in the same way.
 bool IsDamage(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
@@ -59,7 +59,8 @@ void FileWatcher::Poll(const std::stop_token& stop) {
     const nanoseconds wait = std::min<nanoseconds>(interval_, std::chrono::hours(24 * 365));
     woken_.wait_for(lock, stop, wait, [] { return false; });
     if (stop.stop_requested()) return;
-    // Skips the check if another thread is checking: that thread may wait for the end of this one.
+    // Skips the check if another thread is checking, because that thread may be waiting for this
+    // thread to end.
     const std::unique_lock checking(checking_, std::try_to_lock);
     if (checking) CheckLocked();
   }
@@ -72,10 +73,11 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
       status->identity.volume, status->identity.number, status->bytes, status->written, {}};
   // The load function handles anything that is not a regular file.
   if (status->type != os::FileType::kRegular) return identity;
-  // If reading fails now, the exception leaves the file as it is: it may be the file that serves.
+  // If reading fails here, the exception does not change `seen_`: the file may be the published
+  // file.
   try {
     identity.contents = ReadHeader(path_).payload_checksum;
-  } catch (const FormatError&) {  // loading the file will report the fault
+  } catch (const FormatError&) {  // loading the file reports the fault
   }
   return identity;
 }
@@ -83,7 +85,7 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
 bool FileWatcher::CheckNow() {
   if (checker_ == std::this_thread::get_id()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the function that loads the file of a watch cannot have it checked");
+                "the function that loads the file of a watch must not check the file");
   }
   const std::lock_guard checking(checking_);
   return CheckLocked();
@@ -120,7 +122,8 @@ bool FileWatcher::TakeIfNew() {
   }
   if (file == seen_ && tries_left_ == 0) return false;
   if (file != seen_) tries_left_ = kTries;
-  // Identified before it is read: a file that replaces it in between is new at the next check.
+  // Set before the file is read. If another file replaces it during reading, the next check finds a
+  // new file.
   seen_ = file;
   taken_ = false;
   try {

@@ -57,29 +57,29 @@ class Text {
 
 std::string PrometheusText(const std::vector<NamedGuardStats>& guards) {
   Text text(guards);
-  text.Counter("blocked", "Keys that the filter said no to.", &GuardStats::blocked);
-  text.Counter("passed", "Keys that the filter let pass.", &GuardStats::passed);
-  text.Counter("unknown", "Keys that passed for want of a filter that is fresh, and of such keys.",
-               &GuardStats::unknown);
-  text.Counter("other_type", "Keys that passed as the filter has only keys of another type.",
+  text.Counter("blocked", "Keys for which the filter answered no.", &GuardStats::blocked);
+  text.Counter("passed", "Keys that passed: the filter answered maybe, or no filter was usable.",
+               &GuardStats::passed);
+  text.Counter("unknown", "Keys that passed because no filter was usable.", &GuardStats::unknown);
+  text.Counter("other_type", "Keys that passed because the filter had only keys of another type.",
                &GuardStats::other_type);
-  text.Counter("cache_hits", "Keys that the cache had.", &GuardStats::cache_hits);
-  text.Counter("negative_hits", "Keys that the database lacked a short time ago.",
-               &GuardStats::negative_hits);
-  text.Counter("coalesced", "Keys that another call was already asking for.",
-               &GuardStats::coalesced);
-  text.Counter("loads", "Keys that the database was asked for.", &GuardStats::loads);
-  text.Counter("false_positives", "Keys that the filter let pass and the database lacked.",
+  text.Counter("cache_hits", "Keys found in the cache.", &GuardStats::cache_hits);
+  text.Counter("negative_hits", "Keys whose database miss was cached.", &GuardStats::negative_hits);
+  text.Counter("coalesced", "Keys that another call was already loading.", &GuardStats::coalesced);
+  text.Counter("loads", "Keys queried in the database.", &GuardStats::loads);
+  text.Counter("false_positives",
+               "Keys for which the filter answered maybe, and which the database lacked.",
                &GuardStats::false_positives);
-  text.Counter("load_failures", "Keys for which the database failed.", &GuardStats::load_failures);
-  text.Counter("cache_failures", "Calls of the cache that failed.", &GuardStats::cache_failures);
-  text.Gauge("negatives", "Keys that are known to be lacking.",
+  text.Counter("load_failures", "Keys for which the query of the database failed.",
+               &GuardStats::load_failures);
+  text.Counter("cache_failures", "Failed calls of the cache.", &GuardStats::cache_failures);
+  text.Gauge("negatives", "Keys whose database miss is cached now.",
              [](const GuardStats& stats) { return std::to_string(stats.negatives); });
-  text.Gauge("filter_known", "Whether there is a filter that is fresh, and of such keys.",
+  text.Gauge("filter_known", "1 if the filter is usable, otherwise 0.",
              [](const GuardStats& stats) { return std::to_string(stats.known ? 1 : 0); });
-  text.Gauge("filter_generation", "Which filter it is, 0 for none.",
+  text.Gauge("filter_generation", "Generation of the filter; 0 if there is no filter.",
              [](const GuardStats& stats) { return std::to_string(stats.generation); });
-  text.Gauge("filter_age_seconds", "How old what the filter knows is.",
+  text.Gauge("filter_age_seconds", "Age of the filter.",
              [](const GuardStats& stats) { return Seconds(stats.age); });
   return text.Take();
 }

@@ -46,7 +46,7 @@ void LiveState::EndRebuild() noexcept {
 }
 
 void LiveState::AwaitRebuild() noexcept {
-  if (!ended_.mark().IsOfThisProcess()) return;  // the lock must not be taken in a child either
+  if (!ended_.mark().IsOfThisProcess()) return;  // a child must not take the lock either
   std::unique_lock lock(mutex_);
   ended_->wait(lock, [&] { return !rebuilding_; });
 }

@@ -33,9 +33,8 @@ bool RebuildJob::done() const {
 // Joins the thread first, so that only the caller owns an exception afterwards.
 uint64_t RebuildJob::Wait() {
   if (!result_.valid()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        "the end of a rebuild can be waited for once, and not by a job that was moved from");
+    throw Error(ErrorCode::kInvalidArgument,
+                "Wait can be called once for each rebuild, and not for a job that was moved from");
   }
   worker_.Join();
   return result_.get();

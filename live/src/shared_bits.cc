@@ -146,7 +146,7 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
     filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(begin), filter.num_blocks,
                                       hashes);
     OrWords(filter.words + first * kBlockQuads, Words(*copy), blocks * kBlockQuads);
-    // Clears the copy at the end: each store between two atomic operations would delay the second
+    // Clears the copy only at the end: a store between two atomic operations would delay the second
     // one.
     std::memset(copy->data(), 0, blocks * sb::kBlockBytes);
   };

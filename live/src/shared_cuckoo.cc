@@ -153,7 +153,8 @@ void SharedCuckoo<kBits>::ContainsAgain(std::span<const uint64_t> places,
   }
   uint64_t repeated = 0;
   for (size_t first = 0; first < places.size(); first += 64) {
-    // Bit by bit: a branch on whether a key was found would often be mispredicted.
+    // Visits only the missing keys: a branch on whether a key was found would often be
+    // mispredicted.
     const uint64_t asked = ~uint64_t{0} >> (64 - std::min<size_t>(places.size() - first, 64));
     for (uint64_t missing = asked & ~bits[first / 64]; missing != 0; missing &= missing - 1) {
       const int bit = std::countr_zero(missing);

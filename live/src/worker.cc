@@ -19,11 +19,10 @@ Worker& Worker::operator=(Worker&& other) noexcept {
 void Worker::Join() {
   if (!mark_.IsOfThisProcess()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "a child of fork has none of its parent's threads, and cannot wait for one");
+                "a child of fork does not have its parent's threads, and cannot wait for them");
   }
   if (IsCaller()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "what is called by a rebuild or a watch cannot wait for its end");
+    throw Error(ErrorCode::kInvalidArgument, "a rebuild cannot wait for its own end");
   }
   thread_.join();
 }

@@ -115,7 +115,7 @@ TYPED_TEST(ChangesTest, MoreThanMayBeRecordedFailTheRebuildAndAreNotLost) {
                               {.max_recorded = 5000});
         },
         ErrorCode::kOutOfMemory,
-        "more than max_recorded, 5000 keys, were changed during the rebuild");
+        "more than 5000 keys (max_recorded) were changed during the rebuild");
     EXPECT_EQ(this->live_.Read().generation(), 1u);
     EXPECT_EQ(this->live_.Read()->Count(keys), keys.size());
     EXPECT_EQ(this->live_.status().failure->code, ErrorCode::kOutOfMemory);
@@ -335,7 +335,7 @@ TEST_F(ErasesTest, ARebuiltFilterWithoutRoomIsNotPublished) {
           return filter;
         }});
       },
-      ErrorCode::kInvalidArgument, "found no room in its filter");
+      ErrorCode::kInvalidArgument, "found no room in the new filter");
   EXPECT_EQ(live_.Read().generation(), 1u);
   EXPECT_EQ(live_.Read()->Count(keys), keys.size());
 }

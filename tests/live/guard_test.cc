@@ -228,7 +228,7 @@ TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   EXPECT_FALSE(stats.known);
   ASSERT_TRUE(stats.failure);
   EXPECT_EQ(stats.failure->code, ErrorCode::kIncompatible);
-  EXPECT_NE(stats.failure->text.find("of the filter are integers, those that it is to be asked for "
+  EXPECT_NE(stats.failure->text.find("of the filter are integers, but the keys of the guard are "
                                      "text"),
             std::string::npos)
       << stats.failure->text;
@@ -326,7 +326,7 @@ TEST_F(GuardTest, ABatchWhoseDatabaseFailsIsTriedAgain) {
         guard_.GetMany(std::vector<uint64_t>{3, 4}, cache_,
                        [](std::span<const uint64_t>) { return std::vector<Found>{30}; });
       },
-      ErrorCode::kInvalidArgument, "was asked for 2 keys, and gave 1 values");
+      ErrorCode::kInvalidArgument, "for 2 keys, and returned 1 values");
   EXPECT_EQ(GetMany({3, 4}), (std::vector<Found>{30, 40}));
 }
 
@@ -562,7 +562,7 @@ TEST(GuardStatsTest, AreTextForPrometheus) {
   stats.age = std::chrono::milliseconds(61'005);
   const std::string text = PrometheusText({{"a\"b\\c\nd", stats}, {"other", {}}});
   const std::string label = "{guard=\"a\\\"b\\\\c\\nd\"} ";
-  EXPECT_EQ(text.find("# HELP tamis_guard_blocked_total Keys that the filter said no to.\n"
+  EXPECT_EQ(text.find("# HELP tamis_guard_blocked_total Keys for which the filter answered no.\n"
                       "# TYPE tamis_guard_blocked_total counter\n"
                       "tamis_guard_blocked_total" +
                       label +

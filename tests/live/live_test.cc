@@ -105,7 +105,7 @@ TEST(LiveTest, AgesCountFromTheTimeOfTheData) {
   live.Publish(FilterOf<SplitBlockBloomFilter>({}), hours(2));
   EXPECT_EQ(live.Read().age(), hours(2));
   ExpectError([&] { live.Publish(FilterOf<SplitBlockBloomFilter>({}), nanoseconds(-1)); },
-              ErrorCode::kInvalidArgument, "is -1 ns, and cannot be negative");
+              ErrorCode::kInvalidArgument, "is -1 ns; allowed: at least 0");
   EXPECT_EQ(live.Read().generation(), 2u);
 }
 

@@ -52,10 +52,10 @@ class OwnJobTest : public testing::Test {
 
 TEST_F(OwnJobTest, CannotWaitForItself) {
   Start([&](RebuildContext&) {
-    ExpectError([&] { job_->Wait(); }, ErrorCode::kInvalidArgument, "cannot wait for its end");
+    ExpectError([&] { job_->Wait(); }, ErrorCode::kInvalidArgument, "cannot wait for its own end");
   });
   EXPECT_EQ(job_->Wait(), 2u);
-  ExpectError([&] { job_->Wait(); }, ErrorCode::kInvalidArgument, "can be waited for once");
+  ExpectError([&] { job_->Wait(); }, ErrorCode::kInvalidArgument, "can be called once");
 }
 
 TEST_F(OwnJobTest, IsCancelledWhereItsSourceDestroysIt) {
@@ -152,7 +152,7 @@ TEST_F(OwnWatchTest, ALoaderCannotHaveTheFileChecked) {
   EXPECT_FALSE(watch_->CheckNow());
   EXPECT_EQ(watch_->status().file, WatchedFile::kRefused);
   EXPECT_EQ(watch_->status().failure->code, ErrorCode::kInvalidArgument);
-  EXPECT_NE(watch_->status().failure->text.find("cannot have it checked"), std::string::npos);
+  EXPECT_NE(watch_->status().failure->text.find("must not check the file"), std::string::npos);
   EXPECT_EQ(live_.Read().generation(), 1u);
 }
 

@@ -72,10 +72,10 @@ class ConcurrentBloom final : public ConcurrentFilter {
   // Insert of many keys: if there are many keys for the size of the filter, the call first collects
   // their bits in temporary memory. For a filter of up to 512 MiB, this is at most 4 MiB; for a
   // larger filter, 1/128 of its size. Hashes take up to 128 MiB more. If memory runs out, the call
-  // inserts the keys without it.
+  // inserts the keys without temporary memory.
   //
-  // InsertIfAbsent: if several threads insert the same key at the same time, at least one of
-  // these calls returns true. inserted_count() counts the key once for each such call.
+  // InsertIfAbsent: if several threads insert the same key at the same time, at least one of these
+  // calls returns true. inserted_count() counts the key once for each call that returned true.
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
   F Snapshot(const MemoryOptions& memory = {}) const;

@@ -23,7 +23,7 @@ class SharedCuckoo;
 // the table wait for each other. A chunk has up to 256 KiB, so a filter of 100,000 keys is one
 // chunk. There are at most 64 locks, so chunks of a large table share locks. Queries take no locks,
 // with one rare exception. If a fingerprint may have been moved during a query, the query looks
-// again. After 16 looks, it takes the lock of the chunk.
+// again. After 16 looks, the query locks the chunk.
 //
 // Forked processes must not use a filter of their parent: if another thread changes it at the time
 // of the fork, a chunk may stay locked in the child.

@@ -84,7 +84,7 @@ class ConcurrentFilter : public Queryable, public Changeable {
   bool InsertIfAbsent(T) = delete;
 
   // Adds the keys of another filter of the same kind, geometry and hash. Throws
-  // Error(kIncompatible) if the filters differ in these, or if the kind cannot be merged. May add
+  // Error(kIncompatible) if kind, geometry or hash differ, or if the kind cannot be merged. May add
   // or miss keys that are inserted into `other` during the call.
   void Merge(const Filter& other);
   void Merge(const ConcurrentFilter& other);

@@ -33,11 +33,11 @@
 namespace tamis {
 
 struct GuardOptions {
-  // A filter older than this is not used: all keys pass, as without a filter.
+  // Maximum age of a filter. An older filter is not used: all keys pass, as without a filter.
   std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
-  // How long a database miss is cached, and for how many keys at most. If either is 0, misses
-  // are not cached. If a key is inserted into the database without Insert, Get may not find it for
-  // this long.
+  // How long a database miss is cached, and for how many keys at most. If either is 0, misses are
+  // not cached. If a key is inserted into the database without Insert, Get may not find the key
+  // until `negative_ttl` has passed.
   std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);
   size_t max_negatives = 1 << 16;
   LiveClock clock = {};  // for both times; empty: std::chrono::steady_clock
@@ -58,13 +58,13 @@ struct WaitsQuietly {
 
 // Gets values by their keys.
 // - If the filter answers "no", there is no value. Neither the cache nor the database is queried.
-// - If it answers "maybe", the guard queries the cache, then the database, and fills the cache. A
-//   database miss is cached for a short time, so that a false positive reaches it only once.
-// - If there is no usable filter, the guard treats every key like "maybe". A missing filter never
-//   counts as an empty one. There is no filter before the first one is published, for example while
-//   its file is missing, damaged or being loaded. A filter is not usable if it is older than
-//   max_age, or if it has only keys of another type (key_types(): numbers where strings are
-//   queried).
+// - If the filter answers "maybe", the guard queries the cache, then the database, and fills the
+//   cache. A database miss is cached for a short time, so that repeated queries of a false positive
+//   reach the database only once in that time.
+// - If no filter is usable, the guard treats every key as "maybe". A missing filter never counts as
+//   an empty filter. There is no filter before the first one is published, for example while its
+//   file is missing, damaged or being loaded. A filter is not usable if it is older than max_age,
+//   or if it has only keys of another type, such as numbers when strings are queried (key_types()).
 //
 // If several calls need the same key from the database at the same time, one call loads it. The
 // other calls share its value or its exception, unless that is a LoadInterrupted. The next call
@@ -101,7 +101,7 @@ class CacheGuard {
   template <typename Cache, typename Load, typename Wait = detail::WaitsQuietly>
   Found Get(const Key& key, Cache& cache, const Load& load, const Wait& wait = {}) {
     Trust trust = Trust::kNone;
-    {  // drops the snapshot before the database is queried, because it keeps its filter in memory
+    {  // the snapshot keeps its filter in memory, so it ends before the database is queried
       const Snapshot<F> snapshot = live_.Read();
       trust = TrustIn(snapshot);
       if (trust == Trust::kKnown && !snapshot->Contains(key)) {
@@ -167,10 +167,10 @@ class CacheGuard {
   // - Error(kIncompatible) if the filter has only keys of another type.
   //
   // Also throws any exception of `commit`. The keys then stay in the filter until the next rebuild,
-  // because the database may have them even so. After repeated failures for a key, an erasable
-  // filter keeps only one copy of it. Therefore do not erase a key while another row of the
-  // database has it. Check untrusted input before Insert: keys that the database rejects fill the
-  // filter.
+  // because the database may still have inserted them. After repeated failures for a key, an
+  // erasable filter keeps only one copy of it. Therefore do not erase a key while another row of
+  // the database has it. Check untrusted input before Insert: keys that the database rejects fill
+  // the filter.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
     typename Live<F>::ChangeScope change(live_, /*may_erase=*/false);
@@ -189,8 +189,7 @@ class CacheGuard {
     // A query of the filter would not be enough: the filter may contain an equal fingerprint of
     // another key, which may be erased.
     if (generation != 0 && inserted != keys.size()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  "the filter has no room for a key that is to be inserted");
+      throw Error(ErrorCode::kInvalidArgument, "the filter has no room for a key of this call");
     }
     const FenceAtEnd fence(*this, keys);  // even if commit() throws, because it may have committed
     const CopiesAtEnd copies{*this, keys, erasures, generation, change};
@@ -280,7 +279,7 @@ class CacheGuard {
     return {};
   }
 
-  // Returns true also for a filter without key_types().
+  // Returns true if the filter has no function key_types().
   static bool AdmitsKeys(const Snapshot<F>& snapshot) {
     if constexpr (requires { snapshot->key_types(); }) return snapshot->key_types().Admit(Form());
     return true;
@@ -289,8 +288,9 @@ class CacheGuard {
   static std::string OtherType(const Snapshot<F>& snapshot) {
     if constexpr (requires { snapshot->key_types(); }) {
       return "the keys of the filter are " + KeyTypesText(snapshot->key_types()) +
-             ", those that it is to be asked for " + KeyTypesText(Form()) +
-             ": it would say \"no\" to all; publish one that was made of " + KeyTypesText(Form());
+             ", but the keys of the guard are " + KeyTypesText(Form()) +
+             ": the filter would answer \"no\" to all; publish a filter whose keys are " +
+             KeyTypesText(Form());
     }
     return {};
   }
@@ -316,7 +316,7 @@ class CacheGuard {
       const std::vector<Key> surplus = failed_commits_.Failed(keys, erasures, now, generation);
       if (surplus.empty() || may_be_erased) return;
       change.TakeBack(Keys(surplus), generation);
-      // If another thread has erased a copy at the same time, that may have been the last other
+      // If another thread has erased a copy at the same time, it may have erased the last other
       // copy.
       if (live_.erasures_.Of(Keys(keys), snapshot->hash()) != now) change.Insert(Keys(surplus));
     } catch (...) {  // without memory, the copies stay until the next rebuild
@@ -367,7 +367,7 @@ class CacheGuard {
         Land(keys[passenger.index], passenger.flight, /*lacking=*/false);
         try {
           passenger.flight->landing.set_exception(std::current_exception());
-        } catch (const std::future_error&) {  // it had landed already
+        } catch (const std::future_error&) {  // the flight has already landed
         }
       }
       throw;
@@ -411,7 +411,7 @@ class CacheGuard {
   std::vector<Found> Cached(std::span<const Key> keys, const CacheGet& get) {
     try {
       std::vector<Found> values = get(keys);
-      if (values.size() != keys.size()) {  // their keys are unknown
+      if (values.size() != keys.size()) {  // the keys of the values are unknown
         counters_.Add(&GuardStats::cache_failures);
         return std::vector<Found>(keys.size());
       }
@@ -423,7 +423,8 @@ class CacheGuard {
     }
   }
 
-  // Loads the keys of `mine`, and lands their flights. If it throws, the caller must land them.
+  // Loads the keys of `mine`, and lands their flights. If LoadMine throws, the caller must land the
+  // flights.
   template <typename CachePut, typename Load>
   void LoadMine(std::span<const Key> keys, bool known, std::span<const Passenger> mine,
                 const CachePut& cache_put, const Load& load, std::span<Found> values) {
@@ -433,11 +434,11 @@ class CacheGuard {
     std::vector<Found> loaded = load(std::span<const Key>(asked));
     if (loaded.size() != asked.size()) {
       throw Error(ErrorCode::kInvalidArgument,
-                  detail::StrCat("the database was asked for ", asked.size(), " keys, and gave ",
+                  detail::StrCat("`load` was called for ", asked.size(), " keys, and returned ",
                                  loaded.size(), " values"));
     }
-    // Fills the cache before the flights land. If a call finds no flight, it then finds the value
-    // there.
+    // Fills the cache before the flights land. A call that then finds no flight finds the value in
+    // the cache.
     Fill(asked, loaded, cache_put);
     for (size_t i = 0; i < mine.size(); ++i) {
       const bool lacking = !loaded[i].has_value();

@@ -103,13 +103,13 @@ class Live {
   // under a lock that few other readers use.
   Snapshot<F> Read() const { return Snapshot<F>(current_.Get()); }
 
-  // Replaces the filter. `age` is the time since the filter was complete, and age() counts from
-  // there. Returns the generation of the filter. Throws Error(kInvalidArgument) for a negative age
-  // or a moved-from filter, Error(kBusy) while a rebuild is running, and std::bad_alloc. After an
-  // exception, the old filter stays in place.
+  // Replaces the filter. `age` is the time that has passed since the filter was complete.
+  // Snapshot::age() includes it. Returns the generation of the filter. Throws
+  // Error(kInvalidArgument) for a negative age or a moved-from filter, Error(kBusy) while a rebuild
+  // is running, and std::bad_alloc. After an exception, the old filter stays in place.
   //
-  // Does not apply changes of the old filter to the new one. Rebuild applies changes that are made
-  // while it runs.
+  // Does not apply changes of the old filter to the new one. Rebuild applies the changes that are
+  // made during the rebuild.
   uint64_t Publish(F filter, std::chrono::nanoseconds age = {});
 
   // Builds a new filter from `source` on the calling thread, and publishes it. Returns the
@@ -120,7 +120,8 @@ class Live {
   // inserted, calls of Insert wait. Keys erased during the rebuild are erased from the old filter.
   // They are erased from the new filter only if
   // - the source opens a snapshot, and
-  // - the ChangeScope of the erasure was opened after that (an Erase outside a scope has its own).
+  // - the ChangeScope of the erasure was opened after the snapshot. (Live::Erase opens its own
+  //   scope.)
   //
   // Under these conditions, the source certainly had the key. Erasing a key that the new filter
   // never had would remove the fingerprint of another key. If a key is not erased from the new
@@ -184,7 +185,8 @@ class Live {
     return status;
   }
 
-  // For code that builds filters in its own way: reports in status() that an attempt failed.
+  // Reports in status() that an attempt to build a filter failed, for code that does not use
+  // Rebuild.
   void NoteFailure(const std::exception_ptr& exception) noexcept { state_.NoteFailure(exception); }
 
  private:
@@ -244,9 +246,9 @@ class [[nodiscard]] Live<F>::ChangeScope {
   template <typename Key, typename Value, typename G, typename Hash>
   friend class CacheGuard;
 
-  // Erases keys that this scope inserted while `generation` was current. Does nothing if that
-  // generation is no longer current. Also does nothing if a rebuild is running, because its filter
-  // may have the keys too.
+  // Erases keys that this scope inserted while `generation` was current. Does nothing if another
+  // generation is current, or if a rebuild is running, because the filter of the rebuild may have
+  // the keys too.
   void TakeBack(const Keys& keys, uint64_t generation) requires ConcurrentlyErasable<F> {
     const detail::ChangeLog::Passage passage(live_.log_);
     const auto present = live_.current_.Get();
@@ -290,8 +292,8 @@ uint64_t Live<F>::Publish(F filter, std::chrono::nanoseconds age) {
   std::shared_ptr<Generation> old;  // freed after the locks are released
   const auto publishing = state_.LockForPublication();
   if (age.count() < 0) {
-    throw Error(ErrorCode::kInvalidArgument, detail::StrCat("the age of a filter is ", age.count(),
-                                                            " ns, and cannot be negative"));
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("the age of a filter is ", age.count(), " ns; allowed: at least 0"));
   }
   detail::RequireServable(filter);
   const auto as_of = detail::TimeOf(options_.clock) - age;

@@ -18,7 +18,7 @@ namespace tamis {
 // are destroyed.
 using LiveClock = std::function<std::chrono::steady_clock::time_point()>;
 
-// Describes an exception to code that did not catch it.
+// The text and the code of an exception, for code that did not catch the exception.
 struct Failure {
   std::string text;
   std::optional<ErrorCode> code;  // empty if the exception is not an Error; see FailureOf
@@ -35,7 +35,7 @@ struct RebuildProgress {
 
 struct LiveStatus {
   uint64_t generation = 0;         // number of the current filter; 0 before the first
-  std::chrono::nanoseconds age{};  // its age, see Live::Publish; 0 before the first
+  std::chrono::nanoseconds age{};  // age of that filter, see Live::Publish; 0 before the first
   bool rebuilding = false;
   RebuildProgress progress;     // of the running rebuild, otherwise of the last one
   uint64_t recorded = 0;        // changes that the running rebuild still has to replay

@@ -29,15 +29,15 @@ namespace detail {
 class LiveState;
 }  // namespace detail
 
-// The interface through which a source reports its progress and finds out whether to stop. Only one
-// thread may use it.
+// A source reports its progress, and learns whether to stop, through this class. Only one thread
+// may use an object.
 class RebuildContext {
  public:
   // Sets the total number of keys, if the source knows it.
   void SetTotal(uint64_t keys);
   // Reports that `keys` more keys are done. Throws
   // - Error(kCancelled) if the rebuild was cancelled;
-  // - Error(kOutOfMemory) if the rebuild cannot succeed any more, because changes went unrecorded;
+  // - Error(kOutOfMemory) if the rebuild cannot succeed, because changes were not recorded;
   // - any exception of on_progress.
   void Advance(uint64_t keys);
   // Returns the stop token, for sources that check for a stop themselves. If such a source returns

@@ -29,8 +29,8 @@ struct WatchOptions {
   std::function<F(const std::filesystem::path&)> load = {};
 };
 
-// Publishes the filter of a file in a Live, and again whenever another file appears under the same
-// name, such as after Save. The file is loaded and verified first. If the file is damaged, it is
+// Publishes the filter of a file in a Live. Publishes again whenever another file appears under the
+// same name, such as after Save. Loads and verifies each file first. If the file is damaged, it is
 // not published, and the old filter keeps serving. The age of the filter counts from the time when
 // the file was written.
 //

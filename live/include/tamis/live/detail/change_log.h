@@ -45,7 +45,7 @@ class ChangeLog {
   ChangeLog(const ChangeLog&) = delete;
   ChangeLog& operator=(const ChangeLog&) = delete;
 
-  // Returns the epoch, for CloseScope.
+  // Returns the epoch of the scope, which CloseScope requires.
   uint64_t OpenScope();
   void CloseScope(uint64_t epoch) noexcept;
 
@@ -58,8 +58,8 @@ class ChangeLog {
     Passage& operator=(const Passage&) = delete;
     ~Passage();
 
-    // Returns whether changes are recorded. If not, and a rebuild begins while this object exists,
-    // the rebuild reads nothing until the scope of the change has ended.
+    // Returns whether changes are recorded. If changes are not recorded, and a rebuild begins while
+    // this object exists, the rebuild waits for the end of the scope before it reads keys.
     bool recording() const noexcept { return recording_; }
 
    private:
@@ -82,8 +82,8 @@ class ChangeLog {
     return inserted;
   }
 
-  // Like InsertInOrder, for erase(), which erases one key. Does not record an erasure that found no
-  // key, or whose scope was opened before the rebuild opened its snapshot.
+  // Like InsertInOrder, for erase(), which erases one key. Does not record the erasure if it found
+  // no key, or if its scope was opened before the rebuild opened its snapshot.
   template <typename Erase>
   size_t EraseInOrder(uint64_t hash, uint64_t scope, const Erase& erase) {
     const std::lock_guard lock(mutex_);
@@ -104,7 +104,7 @@ class ChangeLog {
   void Start(uint64_t max_keys);
   // Waits until all scopes that were opened before Start have ended, or until a stop is requested.
   void AwaitEarlierScopes(const std::stop_token& stop);
-  // From now on, also records erasures whose scopes are opened after this call.
+  // Also records erasures from now on, if their scopes are opened after this call.
   void SnapshotIsOpen();
   // Throws Error(kOutOfMemory) if changes were lost because the record was full or memory ran out.
   void RequireWhole() const;

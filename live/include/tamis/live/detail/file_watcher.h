@@ -22,14 +22,14 @@ namespace tamis {
 enum class WatchedFile : uint8_t {
   kMissing,  // the file does not exist; the filter published last keeps serving
   kServing,  // the file was published, and has not changed since
-  kRefused,  // reading or publishing it failed; the filter published last keeps serving
+  kRefused,  // reading or publishing failed; the filter published last keeps serving
 };
 
 struct WatchStatus {
   WatchedFile file = WatchedFile::kMissing;
   uint64_t checks = 0;             // number of times the file was checked
-  uint64_t published = 0;          // number of generations published from it
-  uint64_t failures = 0;           // number of times it was refused
+  uint64_t published = 0;          // number of generations published from the file
+  uint64_t failures = 0;           // number of times the file was refused
   std::optional<Failure> failure;  // the reason, while the file is refused
 };
 
@@ -61,10 +61,9 @@ class FileWatcher {
   void End() noexcept { ended_ = true; }
 
  private:
-  // Distinguishes a file from the file that was there before. `contents` is the checksum in the
-  // header, if there is one. It is needed because a file that replaces another within one tick of
-  // the file system's clock can have the same length, time and even inode number, if that was
-  // reused.
+  // Shows whether another file has replaced the file. `contents` is the checksum in the header, if
+  // there is one. If a file replaces another within one tick of the file system's clock, the
+  // checksum may be the only difference, because inode numbers are reused.
   struct Identity {
     uint64_t volume = 0;
     uint64_t number = 0;  // of the file in the volume
@@ -90,7 +89,7 @@ class FileWatcher {
   std::atomic<bool> ended_ = false;
   std::atomic<std::thread::id> checker_ = {};  // the thread that holds `checking_`
 
-  std::mutex checking_;           // guards the next three
+  std::mutex checking_;           // guards the next three members
   std::optional<Identity> seen_;  // the file taken or tried last
   bool taken_ = false;
   int tries_left_ = 0;  // for a file that was not taken

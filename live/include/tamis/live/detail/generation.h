@@ -38,8 +38,8 @@ const F& AskedOf(const F& filter) {
   return filter;
 }
 
-// Whether the filter is moved-from, so that every query returns "no". Filters of other libraries
-// count as moved-from only if they have moved_from().
+// Whether the filter is moved-from, so that every query returns "no". A filter of a class without
+// moved_from() never counts as moved-from.
 template <typename F>
 bool IsMovedFrom(const F& filter) {
   if constexpr (requires { filter.moved_from(); }) return filter.moved_from();
@@ -54,8 +54,8 @@ template <typename F>
 void RequireServable(const F& filter) {
   if (!IsMovedFrom(filter)) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "the filter to be published was moved from, and would say \"no\" to every key; "
-              "publish the one that it was moved to");
+              "the filter to be published was moved from, and would answer \"no\" to every key; "
+              "publish the filter that it was moved to");
 }
 
 }  // namespace tamis::detail

@@ -48,8 +48,8 @@ class GuardShard {
   }
 
   // Returns the flight of the key. If the key has no flight, begins one. Like all functions, reads
-  // the time under the lock. Otherwise an entry that another thread has just noted could be later
-  // than `now`.
+  // the time under the lock. Otherwise an entry that another thread has just added could have a
+  // later time than `now`.
   Boarding Board(const Key& key) {
     const std::lock_guard lock(mutex_);
     const Time now = TimeOf(clock_);
@@ -101,7 +101,7 @@ class GuardShard {
   // Oldest first. All entries have the same lifetime, so expired entries are at the front.
   using Order = std::list<std::pair<Key, Time>>;
 
-  // Ignores entries noted later than `now`, which happens if the clock went backwards.
+  // Entries with a later time than `now` do not count. They exist if the clock went backwards.
   bool IsFresh(Time noted, Time now) const noexcept { return noted <= now && now - noted < ttl_; }
 
   void DropStale(Time now) {

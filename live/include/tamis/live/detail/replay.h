@@ -68,7 +68,7 @@ void Replay(const RecordedChanges& changes, F& filter) {
       throw Error(
           ErrorCode::kInvalidArgument,
           StrCat(i - begin - inserted, " of ", i - begin,
-                 " keys that were inserted during the rebuild found no room in its filter"));
+                 " keys that were inserted during the rebuild found no room in the new filter"));
     }
   }
 }
@@ -94,8 +94,8 @@ size_t ReplayRecorded(ChangeLog& log, F& filter) {
   return changes;
 }
 
-// Replays while changes continue. Gives up after a fixed number of rounds, in case changes arrive
-// faster than they are replayed.
+// Replays changes until few are left, while other threads make more. Stops after a fixed number of
+// rounds, because changes may arrive faster than they are replayed.
 template <typename F>
 void ReplayUntilFew(ChangeLog& log, F& filter) {
   constexpr int kMaxRounds = 16;

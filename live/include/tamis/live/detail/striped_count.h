@@ -21,7 +21,7 @@ class StripedCount {
     stripes_[StripeOfThisThread()].count.fetch_add(n, std::memory_order_relaxed);
   }
   // Subtracts from the stripe of the calling thread. The amount may have been added to another
-  // stripe. Then this stripe wraps below 0, but the sum of all stripes is right.
+  // stripe. Then this stripe wraps around below 0, but the sum of all stripes is right.
   void Subtract(uint64_t n) noexcept { Add(0 - n); }
   // Returns the sum of all completed additions, and perhaps some that are under way.
   uint64_t Get() const noexcept {

@@ -17,7 +17,7 @@ namespace tamis::detail {
 // All counts refer to one object, which is freed when the last of them drops to zero.
 //
 // A replacement is one step for all threads, because it locks all stripes: once any thread has read
-// the new object, every thread does. All functions are thread-safe.
+// the new object, no thread reads the old one. All functions are thread-safe.
 template <typename T>
 class StripedPointer {
  public:
