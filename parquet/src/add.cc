@@ -56,11 +56,11 @@ void RequireFilters(const Schema& schema, size_t column) {
 
 std::vector<size_t> ColumnsOf(const Schema& schema, const AddOptions& options) {
   if (options.columns.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "no column is named to get filters");
+    throw Error(ErrorCode::kInvalidArgument, "the list of columns to add filters to is empty");
   }
   if (!(options.fpr >= kMinFpr && options.fpr <= kMaxFpr)) {
-    throw Error(ErrorCode::kInvalidArgument, detail::StrCat("fpr is ", std::to_string(options.fpr),
-                                                            ", and must be in [1e-12, 0.5]"));
+    throw Error(ErrorCode::kInvalidArgument,
+                detail::StrCat("fpr is ", std::to_string(options.fpr), "; allowed: [1e-12, 0.5]"));
   }
   std::vector<size_t> columns;
   for (const std::string& path : options.columns) columns.push_back(schema.Find(path));
@@ -114,7 +114,7 @@ class Adder {
     const std::optional<os::FileStatus> there = os::StatusOf(to);
     if (there && there->identity == status_.identity) {
       throw Error(ErrorCode::kInvalidArgument,
-                  to.string() + ": is the file that filters are to be added to, which stays");
+                  to.string() + ": is the input file, which is never overwritten");
     }
     RequireSavable(to, options_.save);
     const auto write = [this](os::TemporaryFile& file) {
@@ -128,7 +128,7 @@ class Adder {
  private:
   struct Written {
     FilterEntry entry;
-    uint64_t digest = 0;  // of its bits
+    uint64_t digest = 0;  // of the bits of the filter
   };
 
   void Write(os::TemporaryFile& file) {
@@ -185,7 +185,8 @@ class Adder {
       added.bytes_in_file = 0;
       return added;
     }
-    // A filter that rules out existing values is replaced even if the new one does not pay.
+    // A filter without bits rules out existing values, so it is replaced even if the new filter is
+    // not worth its bytes.
     if (!added.reason.empty() && !options_.force && !without_bits) {
       added.outcome = AddOutcome::kLeftOut;
       added.bytes_in_file = 0;
@@ -212,7 +213,7 @@ class Adder {
       return chunk.MayHaveValues() &&
              HasNoBits(ReadFilter(*source_, FindFilter(*source_, footer_, chunk), buffer));
     } catch (const Error&) {
-      return false;  // readers do not take it for a filter
+      return false;  // readers do not accept it as a filter
     }
   }
 
@@ -229,7 +230,7 @@ class Adder {
     }
   }
 
-  // Throws unless the file, read again, has the contents that were written.
+  // Reads the new file. Throws unless its contents are the contents that were written.
   void Verify(const os::TemporaryFile& file) const {
     const std::unique_ptr<Source> made = OpenSource(file.readable_path());
     const Footer footer = Footer::Read(*made);
@@ -255,13 +256,13 @@ class Adder {
       if (std::memcmp(copy.data(), piece.data(), piece.size()) != 0) Differs("the data");
     });
     if (os::StatusOf(from_) != status_) {
-      throw Error(ErrorCode::kBusy, source_->name() + ": has changed or been replaced meanwhile");
+      throw Error(ErrorCode::kBusy, source_->name() + ": was changed or replaced during the call");
     }
   }
 
   [[noreturn]] void Differs(const std::string& what) const {
-    throw Error(ErrorCode::kIo, source_->name() + ": " + what +
-                                    " of the new file, read again, is not what was written");
+    throw Error(ErrorCode::kIo,
+                source_->name() + ": " + what + " of the new file is not what was written");
   }
 
   static uint64_t DigestOf(std::span<const std::byte> bits) {

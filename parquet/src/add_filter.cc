@@ -74,7 +74,7 @@ BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
   if (read != chunk.values || built.present > read) {
     throw FormatError(
         ErrorCode::kCorrupt, "values", chunk.first_page,
-        detail::StrCat(read, " values were read, and the footer tells of ", chunk.values));
+        detail::StrCat(read, " values were read, but the footer states ", chunk.values));
   }
   const double keys = std::min(built.filter.estimated_count(), static_cast<double>(built.present));
   while (built.filter.num_blocks() > 1 &&
@@ -123,7 +123,7 @@ std::string WhyNotPaying(const Footer& footer, size_t row_group, size_t column,
     return detail::StrCat("few distinct values: ", built.distinct, " among ", built.present);
   }
   const auto smaller = [&](const std::string& what, uint64_t bytes) {
-    return what + ", which takes " + BytesWritten(bytes) + ", the filter " +
+    return what + ", which takes " + BytesWritten(bytes) + ", and the filter takes " +
            BytesWritten(bytes_in_file);
   };
   const std::optional<uint64_t> dictionary = FullDictionaryBytes(footer, row_group, column);

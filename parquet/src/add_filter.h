@@ -23,8 +23,8 @@ struct BuiltFilter {
   double fpr = 0;         // at this fill
 };
 
-// Builds a filter of all values of a chunk. Its size is the smallest that keeps `fpr` for the
-// distinct keys. Throws FormatError(kCorrupt) if the number of values, nulls included, is not
+// Builds a filter of all values of a chunk, of the smallest size with a rate of at most `fpr` for
+// the distinct keys. Throws FormatError(kCorrupt) if the number of values, nulls included, is not
 // chunk.values.
 BuiltFilter BuildFilter(ColumnValues& values, size_t row_group, size_t column,
                         const ColumnChunk& chunk, double fpr);

@@ -38,7 +38,7 @@ FilterPlace FindFilter(const Source& source, const Footer& footer, const ColumnC
   const uint64_t bytes = parsed.header_bytes + parsed.bits;
   if (bytes > room) corrupt("ends behind the data");
   if (chunk.filter_length && *chunk.filter_length != bytes) {
-    corrupt(detail::StrCat("has ", bytes, " bytes, and the footer says ", *chunk.filter_length));
+    corrupt(detail::StrCat("has ", bytes, " bytes, but the footer states ", *chunk.filter_length));
   }
   return {offset, offset + parsed.header_bytes, parsed.bits};
 }
@@ -83,8 +83,9 @@ void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk) {
 
 std::string ToParquet(const SplitBlockBloomFilter& filter) {
   if (!(filter.hash() == kFilterHash)) {
-    throw Error(ErrorCode::kIncompatible,
-                "Parquet's Bloom filters are by XXH64 with seed 0; this filter is by another hash");
+    throw Error(
+        ErrorCode::kIncompatible,
+        "Parquet's Bloom filters have the hash XXH64 with seed 0; this filter has another hash");
   }
   if (filter.bytes() > kMaxFilterBytes) {
     throw Error(ErrorCode::kInvalidArgument,

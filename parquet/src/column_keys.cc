@@ -69,7 +69,7 @@ ColumnKeys::ColumnKeys(const Column& column, const KeyList& keys) {
   }
   if (keys.size() > std::numeric_limits<uint32_t>::max()) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("a list of ", keys.size(), " keys; it may have 2^32 - 1"));
+                detail::StrCat("a list of ", keys.size(), " keys; allowed: at most 2^32 - 1"));
   }
   if (NumberKindOf(column)) {
     MakeNumbers(column, keys);
@@ -248,7 +248,7 @@ std::pair<size_t, size_t> ColumnKeys::WithinBytes(const Statistics& statistics) 
     }
   }
   if (statistics.prefixes_are_outside && statistics.max) {
-    // Keys that begin with `max` directly follow it.
+    // Keys that begin with `max` come directly after `max`.
     end = std::partition_point(
         end, bytes_.end(), [&](std::string_view key) { return key.starts_with(*statistics.max); });
   }

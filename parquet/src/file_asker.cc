@@ -29,7 +29,7 @@ AskedType KeysByType::Of(const Column& column) {
   try {
     auto keys = std::make_shared<const ColumnKeys>(column, list_);
     if (keys->size() == 0 && keys->not_numbers().empty()) {
-      type.problem = "not one of the keys fits " + TypeText(column);
+      type.problem = "no key fits the type " + TypeText(column);
     }
     type.keys = std::move(keys);
   } catch (const Error& error) {

@@ -16,7 +16,7 @@
 
 namespace tamis::parquet {
 
-// The list, converted once to each column type that is requested.
+// Converts the list once to each column type that is requested.
 class KeysByType {
  public:
   explicit KeysByType(const KeyList& list) : list_(list) {}

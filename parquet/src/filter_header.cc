@@ -68,11 +68,11 @@ ParsedHeader ParseFilterHeader(std::span<const std::byte> bytes, uint64_t offset
     }
   }
   if (!bits || !algorithm || !hash || !compression) {
-    walker.Fail(0, "a header of a Bloom filter that lacks a field");
+    walker.Fail(0, "an incomplete header of a Bloom filter");
   }
   if (*bits <= 0 || *bits % split_block::kBlockBytes != 0) {
-    walker.Fail(0, detail::StrCat("a Bloom filter of ", *bits,
-                                  " bytes, which is no number of blocks of 32"));
+    walker.Fail(
+        0, detail::StrCat("a Bloom filter of ", *bits, " bytes, which is not a multiple of 32,"));
   }
   return {walker.at(), static_cast<uint64_t>(*bits)};
 }

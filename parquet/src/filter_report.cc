@@ -50,7 +50,7 @@ std::string Verdict(const ColumnReport& column, uint64_t file_bytes, double fpr)
                                     [](const FilterReport& r) { return !r.problem.empty(); });
   if (problem != column.groups.end()) {
     return (present > 0 ? "Not all of its filters can be used: "
-                        : "It cannot be said whether it has filters: ") +
+                        : "It is unknown whether it has filters: ") +
            problem->problem + ".";
   }
   if (present == 0) return "It has no filters.";
@@ -71,7 +71,7 @@ std::string Verdict(const ColumnReport& column, uint64_t file_bytes, double fpr)
   uint64_t right = 0;
   for (const FilterReport& report : column.groups) right += report.right_bytes;
   if (static_cast<double>(column.filter_bytes) > kOversized * static_cast<double>(right)) {
-    return "Yes, but larger than they need be: " + spares + "; " + Size(right) + " would do at " +
+    return "Yes, but they are too large: " + spares + "; " + Size(right) + " would be enough at " +
            ShortPercentText(fpr) + ".";
   }
   if (present < column.groups.size()) {

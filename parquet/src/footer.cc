@@ -68,7 +68,8 @@ void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
   bool same = list.element == ThriftType::kBinary && list.size == names.size();
   for (; same && !names.empty(); names.pop_back()) same = walker.Binary() == names.back();
   if (!same) {
-    walker.Fail(begin, "a column that is " + schema.PathOf(column) + " by the schema, and another");
+    walker.Fail(begin,
+                "a column with another path than " + schema.PathOf(column) + " in the schema");
   }
 }
 
@@ -90,7 +91,7 @@ std::vector<bool> ReadOrders(ThriftWalker& walker, const Schema& schema) {
   const ThriftList list = walker.List();
   std::vector<bool> ordered(schema.columns().size(), false);
   if (list.element != ThriftType::kStruct || list.size != ordered.size()) {
-    walker.Fail(begin, "the orders of columns are not one for each");
+    walker.Fail(begin, "a number of column orders that is not the number of columns");
   }
   for (size_t i = 0; i < ordered.size(); ++i) {
     ThriftStruct fields(walker);
@@ -121,7 +122,7 @@ Footer Footer::Read(const Source& source) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < 4; ++i) bytes |= static_cast<uint64_t>(end[i]) << (8 * i);
   if (bytes > size - kEndBytes - kMagicBytes || bytes > kMaxBytes) {
-    damaged(size - kEndBytes, detail::StrCat("a footer of ", bytes, " bytes in ", size));
+    damaged(size - kEndBytes, detail::StrCat("a footer of ", bytes, " bytes in a file of ", size));
   }
   std::vector<std::byte> footer(static_cast<size_t>(bytes));
   source.Read(size - kEndBytes - bytes, footer);
@@ -167,7 +168,7 @@ Footer::Footer(std::vector<std::byte> bytes, uint64_t offset)
   ThriftWalker groups(bytes_, offset_, groups_at);
   const ThriftList list = groups.List();
   if (list.element != ThriftType::kStruct && list.size > 0) {
-    groups.Fail(groups_at, "a list of row groups without row groups");
+    groups.Fail(groups_at, "a list of row groups with elements of another type");
   }
   for (uint32_t i = 0; i < list.size; ++i) ReadRowGroup(groups);
 }
@@ -184,7 +185,7 @@ void Footer::ReadRowGroup(ThriftWalker& walker) {
       const ThriftList list = walker.List();
       if (list.size != schema_.columns().size() ||
           (list.size > 0 && list.element != ThriftType::kStruct)) {
-        walker.Fail(field->value_at, "a row group with columns other than those of the schema");
+        walker.Fail(field->value_at, "a row group that does not have the columns of the schema");
       }
       for (uint32_t i = 0; i < list.size; ++i) {
         chunks_.push_back(walker.at());
@@ -270,7 +271,8 @@ ColumnChunk Footer::Chunk(size_t row_group, size_t column) const {
     }
   }
   if (type != static_cast<int64_t>(schema_.columns()[column].physical) || !has_values) {
-    meta.Fail(meta_at, "a column of another type than the schema says, or of no values");
+    meta.Fail(meta_at,
+              "a column without a number of values, or with another type than in the schema");
   }
   IgnoreKnownFaults(created_by_, schema_.columns()[column], chunk.statistics);
   if (schema_.columns()[column].logical.kind == LogicalType::Kind::kNull) {

@@ -38,7 +38,8 @@ class KeyColumnReader {
       default:
         break;
     }
-    throw Error(ErrorCode::kInvalidArgument, "values in a form that ColumnValues does not allow");
+    throw Error(ErrorCode::kInvalidArgument,
+                "ColumnValues::Read passed keys in a layout that is not allowed");
   }
   uint64_t present() const { return present_; }
 
@@ -59,7 +60,8 @@ class KeyColumnReader {
   template <typename Number>
   void TakeNumbers(const Number* numbers, const Keys& keys) {
     if (!NumberKindOf(column_)) {
-      throw Error(ErrorCode::kInvalidArgument, "numbers of a column of bytes");
+      throw Error(ErrorCode::kInvalidArgument,
+                  "ColumnValues::Read passed numbers for a column of bytes");
     }
     for (size_t i = 0; i < keys.size(); ++i) {
       if (!keys.IsValid(i)) continue;
@@ -79,7 +81,8 @@ class KeyColumnReader {
 
   void TakeBytes(std::string_view bytes) {
     if (NumberKindOf(column_)) {
-      throw Error(ErrorCode::kInvalidArgument, "bytes of a column of numbers");
+      throw Error(ErrorCode::kInvalidArgument,
+                  "ColumnValues::Read passed bytes for a column of numbers");
     }
     ++present_;
     const std::string text = TextOfBytes(column_, bytes);
@@ -122,7 +125,7 @@ KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const 
   const Column& about = schema.columns()[column];
   const std::string name = source->name() + ": column " + schema.PathOf(column);
   if (!HasText(about)) {
-    throw Error(ErrorCode::kUnsupported, name + " is " + TypeText(about) + ", which gives no keys");
+    throw Error(ErrorCode::kUnsupported, name + " is " + TypeText(about) + ", a type without keys");
   }
   const auto values = open(path);
   KeyColumnReader reader(about);
@@ -136,8 +139,8 @@ KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const 
     // If a key was missing in the list, its hits would be missing in the result.
     if (read != chunk.values || reader.present() > total) {
       throw FormatError(ErrorCode::kCorrupt, "values", chunk.first_page,
-                        detail::StrCat(name, ": ", read, " values were read of row group ", group,
-                                       ", and the footer tells of ", chunk.values));
+                        detail::StrCat(name, ": ", read, " values were read from row group ", group,
+                                       ", but the footer states ", chunk.values));
     }
   }
   return reader.Finish(total);

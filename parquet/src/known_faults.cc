@@ -57,8 +57,8 @@ constexpr KnownFault kKnownFaults[] = {
      {2, 0},
      IsBytes,
      Wrong::kPrefixes,
-     "Polars up to 1.36 states bounds that values outside of them begin with, or are a beginning "
-     "of"},
+     "Polars up to 1.36 states bounds that exclude prefixes of the minimum, and values that begin "
+     "with the maximum"},
     // https://github.com/pola-rs/polars/issues/29321. Found in 1.38.1 to 1.44.2: the nulls of a
     // column chunk are counted once for each of its pages.
     {"Polars",
@@ -78,19 +78,19 @@ constexpr KnownFault kKnownFaults[] = {
      {2, 1},
      IsFloating,
      Wrong::kBounds,
-     "Polars before 2.1 leaves values out of the bounds of columns with not-a-number"},
+     "Polars before 2.1 states wrong bounds for columns with not-a-number"},
     // Found in 10.0.1, with a dictionary of Arrow in two chunks; gone in 11.0.0.
     {"parquet-cpp-arrow",
      {11, 0},
      IsBytes,
      Wrong::kBounds,
-     "Arrow below 11 states the bounds of the first chunk of a dictionary for all"},
+     "Arrow before 11 states the bounds of only the first chunk of a dictionary"},
     // Older versions of Arrow have this name, and the same fault.
     {"parquet-cpp",
      {11, 0},
      IsBytes,
      Wrong::kBounds,
-     "Arrow below 11 states the bounds of the first chunk of a dictionary for all"},
+     "Arrow before 11 states the bounds of only the first chunk of a dictionary"},
 };
 
 // Removes a number from the start of `text` and returns it. Returns 0 if there is no number.

@@ -28,7 +28,7 @@ struct Element {
   std::optional<LogicalType> logical;
 };
 
-// Returns the field number of the union's member, or 0 if it has none. Skips its value.
+// Returns the field number of the union's member, or 0 if the union is empty. Skips the value.
 int16_t UnionMember(ThriftWalker& walker) {
   ThriftStruct fields(walker);
   int16_t member = 0;
@@ -209,13 +209,13 @@ Element ReadElement(ThriftWalker& walker) {
 
 Column ColumnOf(const ThriftWalker& walker, Element element, size_t parent, size_t at) {
   if (!element.type || *element.type < 0 || *element.type > 7) {
-    walker.Fail(at, "a column without a type that there is");
+    walker.Fail(at, "a column of a missing or unknown type");
   }
   Column column = {.name = std::move(element.name),
                    .parent = parent,
                    .physical = static_cast<PhysicalType>(*element.type)};
   if (column.physical == PhysicalType::kFixedLenByteArray) {
-    if (element.type_length < 0) walker.Fail(at, "a column of values of fewer than 0 bytes");
+    if (element.type_length < 0) walker.Fail(at, "a column of values of a negative length");
     column.width = static_cast<uint32_t>(element.type_length);
   }
   if (element.logical) {
@@ -257,12 +257,12 @@ Schema ReadSchema(ThriftWalker& walker) {
     if (i == 0 || element.children.value_or(0) > 0 || !element.type) {
       const int64_t children = element.children.value_or(0);
       if (children < 0 || (children == 0 && i > 0)) walker.Fail(at, "a group without columns");
-      if (open.size() == kMaxLevels) walker.Fail(at, "groups within groups, too deep");
+      if (open.size() == kMaxLevels) walker.Fail(at, "groups nested too deep");
       open.push_back({groups.size(), children, path});
       groups.push_back({std::move(element.name), parent});
     } else {
       paths += path;
-      if (paths > kMaxPaths) walker.Fail(at, "names of columns within groups, too long");
+      if (paths > kMaxPaths) walker.Fail(at, "paths of columns that are too long");
       columns.push_back(ColumnOf(walker, std::move(element), parent, at));
     }
   }

@@ -50,7 +50,7 @@ std::unique_ptr<Source> MapSource(const std::filesystem::path& path) {
 
 void MemorySource::Read(uint64_t offset, std::span<std::byte> out) const {
   if (offset > bytes_.size() || out.size() > bytes_.size() - offset) {
-    throw Error(ErrorCode::kIo, name_ + ": has no bytes there");
+    throw Error(ErrorCode::kIo, name_ + ": a range to read is not within its size");
   }
   if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
 }

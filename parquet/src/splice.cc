@@ -81,10 +81,10 @@ class Splicer {
   }
 
   size_t ListOfStructs(const ThriftField& field) {
-    if (field.type != ThriftType::kList) walker_.Fail(field.header_at, "no list where one belongs");
+    if (field.type != ThriftType::kList) walker_.Fail(field.header_at, "a field must be a list");
     const ThriftList list = walker_.List();
     if (list.size > 0 && list.element != ThriftType::kStruct) {
-      walker_.Fail(field.header_at, "no list of structs where one belongs");
+      walker_.Fail(field.header_at, "a list must contain structs");
     }
     return list.size;
   }
@@ -164,7 +164,8 @@ std::vector<std::byte> SpliceFooter(std::span<const std::byte> footer, uint64_t 
     return Position(a) >= Position(b);
   };
   if (std::adjacent_find(entries.begin(), entries.end(), not_before) != entries.end()) {
-    throw Error(ErrorCode::kInvalidArgument, "filters in no order of row groups and columns");
+    throw Error(ErrorCode::kInvalidArgument,
+                "the filters are not in the order of row groups and columns");
   }
   return Splicer(footer, base, entries).Splice();
 }

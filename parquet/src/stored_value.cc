@@ -47,7 +47,7 @@ std::optional<Integer> ReadInteger(const LogicalType& type, std::string_view tex
   return value ? Whole(value) : ParseWholeNumber(text);
 }
 
-// Removes blanks at both ends. Only strings have values with blanks there.
+// Removes blanks at both ends. Only values of string columns can begin or end with blanks.
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const size_t begin = text.find_first_not_of(kBlanks);
@@ -179,7 +179,7 @@ std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
 const char* WhyNotAsked(const Column& column) {
   switch (column.physical) {
     case PhysicalType::kBoolean:
-      return "its filters mean nothing";
+      return "its filters are meaningless";
     case PhysicalType::kInt96:
       return "it is deprecated, and its values have no order";
     default:
@@ -190,7 +190,7 @@ const char* WhyNotAsked(const Column& column) {
     case Kind::kInterval:
     case Kind::kNull:
     case Kind::kOther:
-      return "keys of this type cannot be made";
+      return "this library cannot convert keys to this type";
     case Kind::kDecimal:
       if (column.physical == PhysicalType::kByteArray) {
         return "decimals of BYTE_ARRAY can be stored in more than one way";

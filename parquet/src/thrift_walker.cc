@@ -58,7 +58,7 @@ int64_t ThriftWalker::Integer(ThriftType type) {
     case ThriftType::kI64:
       return ZigZag(Varint(64));
     default:
-      Fail(at_, "no integer where one is needed");
+      Fail(at_, "a value that must be an integer");
   }
 }
 
@@ -124,7 +124,7 @@ void ThriftWalker::Skip(ThriftType type) {
     case ThriftType::kStop:
       Fail(at_, "a value without a type");
   }
-  if (depth_ == kMaxDepth) Fail(at_, "structures within structures, too deep");
+  if (depth_ == kMaxDepth) Fail(at_, "structures nested too deep");
   ++depth_;
   if (type != ThriftType::kMap) {
     const ThriftList list = List();
@@ -147,7 +147,7 @@ void ThriftWalker::Skip(ThriftType type) {
 
 ThriftStruct::ThriftStruct(ThriftWalker& walker) : walker_(walker) {
   if (walker_.depth_ == ThriftWalker::kMaxDepth) {
-    walker_.Fail(walker_.at_, "structures within structures, too deep");
+    walker_.Fail(walker_.at_, "structures nested too deep");
   }
   ++walker_.depth_;
 }

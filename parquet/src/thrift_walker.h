@@ -1,5 +1,5 @@
 // Walks Thrift's compact protocol as stored in a file. Checks every byte, allocates nothing, and
-// reports offsets, so that fields can be added between existing ones. Source: the Thrift
+// reports offsets, so that fields can be added between existing fields. Source: the Thrift
 // specification, "Thrift Compact protocol encoding".
 #ifndef TAMIS_PARQUET_SRC_THRIFT_WALKER_H_
 #define TAMIS_PARQUET_SRC_THRIFT_WALKER_H_

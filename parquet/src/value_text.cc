@@ -218,7 +218,8 @@ std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale) {
   value.digits += rest;
   value.digits.erase(0, std::min(value.digits.find_first_not_of('0'), value.digits.size()));
   if (value.digits.empty()) return Unscaled{};
-  // Moves the point to the right by `places`. To the left, only zeros may be dropped.
+  // Moves the point to the right by `places`. If `places` is negative, drops digits, which must be
+  // zeros.
   int64_t places = int64_t{exponent} + scale - static_cast<int64_t>(rest.size());
   for (; places < 0; ++places) {
     if (!value.digits.ends_with('0')) return std::nullopt;

@@ -209,7 +209,7 @@ TEST(ParquetReaderTest, ReportsOfColumnsThatCannotBeRead) {
   };
   EXPECT_EQ(verdict_of({}), "It has no filters.");
   EXPECT_EQ(verdict_of({.encrypted = true}),
-            "It cannot be said whether it has filters: column key is encrypted.");
+            "It is unknown whether it has filters: column key is encrypted.");
   const std::string cut = verdict_of({.filter = FilterHeader(64)});
   EXPECT_EQ(cut.find("Not all of its filters can be used: "), 0u) << cut;
 }

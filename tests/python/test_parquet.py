@@ -499,7 +499,7 @@ def test_keys_that_do_not_fit_are_counted(folder):
                                          [(i + 1, str(300 + i)) for i in range(10)])]
     assert kept.pairs.keys == [21]
     kept = tp.prune("a.parquet", "x", [300, 301])
-    assert kept.paths == ["a.parquet"] and "not one of the keys fits" in kept.doubts[0][2]
+    assert kept.paths == ["a.parquet"] and "no key fits the type" in kept.doubts[0][2]
 
 
 def test_types_of_numbers_and_dates(folder):

@@ -41,8 +41,8 @@ class ColumnValues {
 using OpenValues = std::function<std::unique_ptr<ColumnValues>(const std::filesystem::path&)>;
 
 // Returns the bytes of the footer without logical types and without the writer's metadata. Some
-// decoders convert values by logical type. With this footer they return the physical values of the
-// same file, which filters are made of.
+// decoders convert values by logical type. With this footer, they return the physical values of the
+// same file. Filters contain physical values.
 std::vector<std::byte> PhysicalFooter(const Footer& footer);
 
 // Reports the outcome for one column chunk.
@@ -51,7 +51,7 @@ struct AddedFilter {
     kAdded,
     kReplaced,  // replaced the filter of the chunk
     kKept,      // the chunk keeps its filter
-    kLeftOut,   // a filter would not be worth its bytes; see `reason`
+    kLeftOut,   // no filter, because it would not be worth its bytes; see `reason`
   };
 
   size_t row_group = 0;
@@ -71,7 +71,7 @@ struct AddOptions {
   // Paths of columns, in the syntax of Schema::Find. Must not be empty.
   std::vector<std::string> columns = {};
   // The highest false-positive rate, in [kMinFpr, kMaxFpr]. Sizes are powers of two up to 128 MiB,
-  // which all readers accept. A filter of 128 MiB may exceed the rate.
+  // which all readers accept. The rate of a filter of 128 MiB may be higher.
   double fpr = kDefaultFpr;
   // Whether to add filters even if they are not worth their bytes.
   bool force = false;
@@ -110,7 +110,7 @@ struct AddResult {
 //   - Error(kInvalidArgument) for options out of range, for columns that do not exist or cannot
 //     have filters (BOOLEAN, INT96), and if `to` is `from`;
 //   - Error(kUnsupported) for files that are encrypted or signed, and for data in other files;
-//   - FormatError(kCorrupt) in the cases of Footer::Read, and if decoding gives more or fewer
+//   - FormatError(kCorrupt) in the cases of Footer::Read, and if the decoder returns more or fewer
 //     values than the footer states;
 //   - Error(kBusy) if `from` is changed, replaced or removed during the call;
 //   - Error(kIo) and Error(kNotDurable) in the cases of Filter::Save;

@@ -73,9 +73,9 @@ void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk);
 // Error(kInvalidArgument) for a filter of more than 2^31 - 32 bytes. All readers accept powers of
 // two from 32 B to 128 MiB. For other sizes some readers throw or ignore the filter.
 std::string ToParquet(const SplitBlockBloomFilter& filter);
-// `bytes` may continue behind the filter. The file does not contain the number of keys, so
-// inserted_count() is an estimate. Throws FormatError(kCorrupt) if the bytes are not a filter or
-// are cut off, and Error(kUnsupported) in the cases of FindFilter.
+// `bytes` may have more bytes behind the filter. The filter does not contain the number of its
+// keys, so inserted_count() is an estimate. Throws FormatError(kCorrupt) if the bytes are not a
+// filter or are cut off, and Error(kUnsupported) in the cases of FindFilter.
 SplitBlockBloomFilter FromParquet(std::span<const std::byte> bytes,
                                   const MemoryOptions& memory = {});
 

@@ -18,7 +18,7 @@
 
 namespace tamis::parquet {
 
-// A list of values to query in columns of any type. A view of these values, which must outlive it.
+// A list of values to query in columns of any type. KeyList is a view: the values must outlive it.
 // Pass it by value.
 class KeyList {
  public:
@@ -75,8 +75,8 @@ class KeyList {
 // The keys of a list as values of one column type, with their hashes.
 //
 // In columns of FLOAT and DOUBLE, a number is rounded to the nearest value of the type, and zero is
-// queried with both signs. A key is a misfit if no column of the type can have it, or if its text
-// is not a value of the type. Misfits are counted, but not queried.
+// queried with both signs. A key is a misfit if no column of the type can contain the key, or if
+// the text of the key is not a value of the type. Misfits are counted, but not queried.
 //
 // A position is an index into these values, which are in the order of the type and without
 // duplicates. Any number of threads may use one object.

@@ -14,7 +14,7 @@
 
 namespace tamis::parquet {
 
-// All readers accept sizes that are powers of two between these two.
+// All readers accept powers of two from kMinCommonBytes to kMaxCommonBytes.
 inline constexpr uint64_t kMinCommonBytes = 32;
 inline constexpr uint64_t kMaxCommonBytes = uint64_t{128} << 20;
 

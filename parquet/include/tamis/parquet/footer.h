@@ -59,7 +59,7 @@ struct ColumnChunk {
   bool other_file = false;  // whether data and filter are in another file
 
   // Returns whether the chunk may have values that are not null. If the chunk has a bound, it has
-  // such a value, even if the number of nulls contradicts this: some writers count nulls wrongly.
+  // such values, whatever the number of nulls is: some writers count nulls wrongly.
   bool MayHaveValues() const noexcept {
     const bool all_null = statistics.nulls == values && !statistics.min && !statistics.max;
     return values != 0 && !all_null;

@@ -14,8 +14,8 @@
 
 namespace tamis::parquet {
 
-// The distinct values of a column as texts for KeyList::Text. The texts stand for the meaning of
-// the values, so columns of other types can be queried for them. A number of FLOAT equals the same
+// The distinct values of a column as texts for KeyList::Text. The texts show the meaning of the
+// values, so columns of other types can be queried for them. A number of FLOAT equals the same
 // number in DOUBLE, and a time in milliseconds equals the same time in nanoseconds. Any number of
 // threads may use one object.
 class KeyColumn {
@@ -38,7 +38,7 @@ class KeyColumn {
 //   - Error(kInvalidArgument) if the column does not exist;
 //   - Error(kUnsupported) for values without a text (BOOLEAN, INT96, float16, intervals, types that
 //     this library does not know), and for data in other files;
-//   - FormatError(kCorrupt) in the cases of Footer::Read, and if decoding gives more or fewer
+//   - FormatError(kCorrupt) in the cases of Footer::Read, and if the decoder returns more or fewer
 //     values than the footer states;
 //   - the exceptions of `open` and of its values.
 KeyColumn ReadKeyColumn(const std::filesystem::path& path, size_t column, const OpenValues& open);

@@ -109,9 +109,9 @@ class ParquetPruner {
   FileAnswer Ask(const Source& source) const;
 
   // Queries all files on options.threads threads. Calls `deliver` with one answer at a time, in the
-  // order of `files`. If `advance` is given, calls it with the number of bytes that are done since
-  // its last call; several threads may call it at the same time. Throws the exceptions of `deliver`
-  // and `advance`, and std::bad_alloc.
+  // order of `files`. If `advance` is given, calls it with the number of bytes queried since its
+  // last call; several threads may call `advance` at the same time. Throws the exceptions of
+  // `deliver` and `advance`, and std::bad_alloc.
   void Run(std::span<const std::filesystem::path> files,
            const std::function<void(FileAnswer&&)>& deliver,
            const std::function<void(uint64_t)>& advance = {}) const;

@@ -21,7 +21,7 @@ class Source {
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  // The name in messages.
+  // Returns the name for messages.
   virtual const std::string& name() const noexcept = 0;
   virtual uint64_t size() const noexcept = 0;
   // Fills `out` with the bytes from `offset` on. [offset, offset + out.size()) must be within
@@ -37,8 +37,8 @@ class Source {
 std::unique_ptr<Source> OpenSource(const std::filesystem::path& path);
 
 // Maps the file, so that filters are queried in place, without a copy. If another process shortens
-// the file, access ends this process with SIGBUS. Throws the errors of OpenSource, and Error(kIo)
-// if the file cannot be mapped.
+// the file, reading the missing part ends this process with SIGBUS. Throws the errors of
+// OpenSource, and Error(kIo) if the file cannot be mapped.
 std::unique_ptr<Source> MapSource(const std::filesystem::path& path);
 
 // Bytes owned by the program.
