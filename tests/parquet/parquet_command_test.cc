@@ -157,7 +157,7 @@ TEST_F(ParquetCommandTest, KeysOfAParquetFile) {
   const std::string two = std::string(TAMIS_PARQUET_DIR) + "/pyarrow.parquet";
   const CommandResult which = Sh(prune + two + " --parquet lake");
   EXPECT_EQ(which.status, 2);
-  EXPECT_TRUE(which.ErrHas("has 2 columns: give the one with the keys")) << which.err;
+  EXPECT_TRUE(which.ErrHas("has 2 columns: give the column of the keys")) << which.err;
   EXPECT_TRUE(
       Sh(prune + two + " --parquet --key-column 3 lake").ErrHas("the columns are id, word"));
   EXPECT_EQ(Sh(prune + two + " --parquet --csv lake").status, 2);

@@ -52,7 +52,7 @@ TEST_F(RedisCommandTest, InsertsAndFinds) {
   const CommandResult alone =
       Run("head -n 10 all | tamis redis insert -q $on --durable-replicas 2");
   EXPECT_EQ(alone.status, 4);
-  EXPECT_TRUE(alone.ErrHas("inserted: 10 keys, of which 10 may not be on enough replicas"));
+  EXPECT_TRUE(alone.ErrHas("inserted: 10 keys, of which 10 may be on too few replicas"));
   EXPECT_EQ(Good("tamis redis drop -q $on").err, "");
   EXPECT_TRUE(KeysLike(servers_, "*" + name_ + "*").empty());
 }

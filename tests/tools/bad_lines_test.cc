@@ -44,7 +44,7 @@ TEST_F(BadLinesTest, NothingIsSavedWhereNoLineGivesAKey) {
   Write("keys.csv", "1.0\n2.0\n3.0\n");
   const CommandResult floats = Sh("tamis build -o f --integers keys.csv");
   EXPECT_EQ(floats.status, 2);
-  EXPECT_TRUE(floats.ErrHas("none of 3 lines gave a key; nothing was saved")) << floats.err;
+  EXPECT_TRUE(floats.ErrHas("none of 3 lines contains a key; nothing was saved")) << floats.err;
   EXPECT_TRUE(floats.ErrHas("(it has a decimal point): \"1.0\"")) << floats.err;
   Write("keys", "\n\n");
   Write("nothing", "");

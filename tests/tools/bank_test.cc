@@ -127,7 +127,9 @@ TEST_F(BankTest, MembersThatCannotHaveTheKeysAreNamed) {
   Ok("tamis build -q --for-bank --integers -o i.tamis 1; tamis bank build -q -o b f i.tamis");
   const CommandResult text = Sh("tamis bank query b --count 1");
   EXPECT_EQ(text.out, "500/500\n");
-  EXPECT_TRUE(text.ErrHas("1 of 13 members, such as \"i\", cannot have these keys, which are text"))
+  EXPECT_TRUE(
+      text.ErrHas("1 of 13 members, such as \"i\", cannot have keys of the input: the "
+                  "input's keys are text"))
       << text.err;
   EXPECT_TRUE(Sh("tamis bank query b --integers --count 1").ErrHas("12 of 13 members, such as"));
   EXPECT_EQ(Ok("tamis bank query b -q --count 1").err, "");
@@ -145,7 +147,8 @@ TEST_F(BankTest, MismatchedFiltersAreRefusedAndTheBankStays) {
     EXPECT_TRUE(result.ErrHas(why)) << script << ": " << result.err;
     EXPECT_EQ(Read("b"), before) << script;
   };
-  refused("tamis bank add b cuckoo.tamis", "takes split-block filters, and this filter is of kind");
+  refused("tamis bank add b cuckoo.tamis",
+          "can contain only split-block filters; this filter's kind is");
   refused("tamis bank add b seed.tamis", "seed.tamis: the members of a bank have one hash");
   refused("tamis bank add b short.tamis", "short.tamis");
   refused("tamis bank add b f/1.tamis", "already");
@@ -154,7 +157,7 @@ TEST_F(BankTest, MismatchedFiltersAreRefusedAndTheBankStays) {
   refused("tamis bank add b b", "the output b is also an input");
   refused("tamis bank build -o f/1.tamis f", "is also an input");
   refused("tamis bank remove b 1 nobody", "no member \"nobody\"");
-  refused("tamis bank remove b 1 1", "no member \"1\", or it is given twice");
+  refused("tamis bank remove b 1 1", "no member \"1\", or the name is given twice");
   refused("tamis bank query b --integers 1", "its keys are text, and not integers");
   refused("tamis bank query f/1.tamis 1", "is that of a single filter, of kind split-block");
   refused("tamis bank info f/1.tamis", "or `tamis query`");
@@ -171,7 +174,9 @@ TEST_F(BankTest, ASizeThatFewHaveIsSaid) {
   Ok("tamis build -q -n 1234 -o odd.tamis 1");
   const CommandResult result = Sh("tamis bank build -o b f odd.tamis");
   EXPECT_EQ(result.status, 0);
-  EXPECT_TRUE(result.ErrHas("warning: odd.tamis has a size that few other filters have"))
+  EXPECT_TRUE(
+      result.ErrHas("warning: odd.tamis has a size that `tamis build --for-bank` "
+                    "would not choose"))
       << result.err;
   EXPECT_TRUE(result.ErrHas("13 members in 2 groups")) << result.err;
 }

@@ -48,7 +48,7 @@ TEST_F(EraseTest, KeysThatAreNotThereAreRefusedAndNothingIsErased) {
   const std::string before = Read("f.tamis");
   const CommandResult result = Sh("tamis erase f.tamis 'one more'");
   EXPECT_EQ(result.status, 2);
-  EXPECT_TRUE(result.ErrHas("f.tamis: 1 of 201 keys are not in it, the first of them is key 101"))
+  EXPECT_TRUE(result.ErrHas("f.tamis: 1 of 201 keys are not in the filter (first: key 101)"))
       << result.err;
   EXPECT_EQ(Read("f.tamis"), before);
   Ok("tamis erase -q f.tamis some");

@@ -123,7 +123,7 @@ TEST_F(HostilePackedTest, BombsOfEmptyLinesGiveNoKey) {
   Write("keys", ZstdRun(2'000'000, '\n'));
   const CommandResult result = Sh("tamis build -o f keys");
   EXPECT_EQ(result.status, 2);
-  EXPECT_TRUE(result.ErrHas("none of 2,000,000 lines gave a key")) << result.err;
+  EXPECT_TRUE(result.ErrHas("none of 2,000,000 lines contains a key")) << result.err;
   EXPECT_EQ(Read("f"), "precious");
 }
 

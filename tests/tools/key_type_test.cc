@@ -179,7 +179,7 @@ TEST_F(SecretCommandTest, IsRandomWhereTheFileHasIt) {
   Ok("tamis build -q -o a.tamis --hash siphash13 --secret-in-file keys");
   Ok("tamis build -q -o b.tamis --hash siphash13 --secret-in-file keys");
   EXPECT_EQ(Ok("tamis query -c a.tamis keys").out, "1000/1000\n");
-  ExpectRefused("tamis merge -o m.tamis a.tamis b.tamis", "the secrets of hashes differ");
+  ExpectRefused("tamis merge -o m.tamis a.tamis b.tamis", "the secrets of the hashes differ");
 }
 
 TEST_F(SecretCommandTest, OnlyAcceptsASecret) {

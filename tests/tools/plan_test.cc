@@ -49,8 +49,8 @@ TEST_F(PlanTest, FiveBillionKeys) {
   most 52.6 billion values, a bitmap of that range is exact and not larger. If the set never
   changes, a fuse8 filter takes 5.44 GiB.
 
-  lines: cache lines that a lookup touches, if half of the keys are in. The times of lookups are
-  unknown: `tamis backends --calibrate` measures this machine.
+  lines: cache lines that a lookup touches, if half of the keys are in the filter. The times of
+  lookups are unknown: `tamis backends --calibrate` measures this machine.
   memory: 16.0 GiB at most (--memory).
 )");
 }

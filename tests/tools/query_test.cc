@@ -121,9 +121,9 @@ TEST_F(QueryTest, RecordsOfOtherColumnsDoNotGoUnderOneHeader) {
     const char* difference;
   };
   const Case cases[] = {
-      {"order.csv", "order.csv: its column 1 is \"text\", and that of a.csv is \"n\""},
-      {"names.csv", "names.csv: its column 2 is \"title\", and that of a.csv is \"text\""},
-      {"more.csv", "more.csv: its column 3 is \"z\", and that of a.csv is missing"},
+      {"order.csv", "order.csv: its column 1 is \"text\", but in a.csv it is \"n\""},
+      {"names.csv", "names.csv: its column 2 is \"title\", but in a.csv it is \"text\""},
+      {"more.csv", "more.csv: its column 3 is \"z\", but in a.csv it is missing"},
   };
   for (const Case& c : cases) {
     const CommandResult result = Sh(query + "a.csv " + c.file);

@@ -107,7 +107,7 @@ TEST_F(UsageTest, MistakesOfSomeCommands) {
       {"dedup --empty yes keys", "--empty: \"yes\" is not one of keep, skip ("},
       {"build -o x --csv --tsv keys", "--csv excludes --tsv"},
       {"--json plan --n 5 --fpr 0.1", "\"--json\" must come after the command"},
-      {"plan -- --n 5", "\"--n\" must come after the command, and not after \"--\""},
+      {"plan -- --n 5", "\"--n\" must come after the command and before any \"--\""},
       {"--thread 5", "unknown option \"--thread\" ("},
   };
   for (const Case& c : cases) {

@@ -4,8 +4,8 @@
 namespace tamis::tools {
 
 std::vector<Command> AddBank(const CommandLine& program) {
-  const CommandLine bank = program.AddCommand(
-      "bank", "Find out which of thousands of filters may have a key, all at once.");
+  const CommandLine bank =
+      program.AddCommand("bank", "Combine thousands of filters, and query all of them at once.");
   bank.RequireCommand();
   bank.Footer(
       "Examples:\n"

@@ -35,12 +35,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kBuildFooter[] =
-    "A bank has split-block filters with the same hash, and the same seed or secret. A member has\n"
-    "the name of its file without .tamis, or with --paths the whole path. Up to 512 filters of\n"
-    "equal size form a group. A group always takes the memory of 512 filters, so use `tamis build\n"
-    "--for-bank`, which makes filters of few sizes. A folder stands for all files below it whose\n"
-    "names end in .tamis. The file of the bank contains the secret of a keyed hash if the file of\n"
-    "the first filter does.\n"
+    "A bank contains split-block filters with the same hash, and the same seed or secret. Each\n"
+    "filter is a member, named by its file without .tamis, or with --paths by the whole path. Up\n"
+    "to 512 filters of equal size form a group. A group always takes the memory of 512 filters,\n"
+    "so use `tamis build --for-bank`, which makes filters of few sizes. A folder stands for all\n"
+    "files below it whose names end in .tamis. If the hash is keyed and the first filter's file\n"
+    "contains the secret, the bank's file contains the secret, too.\n"
     "\n"
     "Examples:\n"
     "  tamis bank build -o logs.bank logs/*.tamis\n"
@@ -50,10 +50,10 @@ constexpr char kBuildFooter[] =
 constexpr char kParquetFooter[] =
     "  tamis bank build -o users.bank --from-parquet user_id lake/\n"
     "\n"
-    "With --from-parquet each row group becomes a member, named FILE#ROWGROUP, made of the Bloom\n"
-    "filter in the file. No data is read. Row groups without values do not become members. `tamis\n"
-    "bank query` queries keys as they are stored: --integers for INT32 and INT64 (dates and times\n"
-    "are integers), numbers for FLOAT and DOUBLE, text for all other types.\n";
+    "With --from-parquet, the Bloom filter of each row group becomes a member, named\n"
+    "FILE#ROWGROUP. No data is read. Row groups without values do not become members. Give `tamis\n"
+    "bank query` the keys in the form in which the file stores them: --integers for INT32 and\n"
+    "INT64 (dates and times are integers), numbers for FLOAT and DOUBLE, text for other types.\n";
 #endif
 
 constexpr char kAddFooter[] =
@@ -64,8 +64,8 @@ constexpr char kAddFooter[] =
 
 constexpr char kRemoveFooter[] =
     "Replaces the file of the bank as a whole, or leaves it unchanged if there is an error, such\n"
-    "as a name that is not in the bank. `tamis bank add` uses the places of removed members\n"
-    "again. --compact closes these gaps, and drops empty groups.\n"
+    "as a name that is not in the bank. `tamis bank add` reuses the places of removed members.\n"
+    "--compact fills them with other members, and drops groups that become empty.\n"
     "\n"
     "Examples:\n"
     "  tamis bank remove logs.bank monday tuesday\n";
@@ -73,8 +73,8 @@ constexpr char kRemoveFooter[] =
 // Options of all three commands.
 struct ChangeOptions {
   std::string bank;
-  std::vector<std::string> given;  // files and folders, or names
-  bool paths = false;              // members are named by paths
+  std::vector<std::string> given;  // files and folders; for `remove`, names of members
+  bool paths = false;              // members are named by the paths of their files
   bool compact = false;
   SecretOptions secret;
   SaveOptions save;
@@ -93,7 +93,7 @@ struct Header {
   FileHeader header;
 };
 
-// Reads the headers of all files. Throws for filters of other kinds before any contents are read.
+// Reads the headers of all files. Throws if a filter is not a split-block filter.
 std::vector<Header> Headers(const std::vector<fs::path>& files) {
   std::vector<Header> headers;
   for (const fs::path& path : files) {
@@ -102,7 +102,7 @@ std::vector<Header> Headers(const std::vector<fs::path>& files) {
     if (header.kind != SplitBlockBloomFilter::kKind) {
       throw Error(ErrorCode::kIncompatible,
                   path.string() +
-                      ": a bank takes split-block filters, and this filter is of kind " +
+                      ": a bank can contain only split-block filters; this filter's kind is " +
                       FilterKindName(header.kind));
     }
   }
@@ -127,8 +127,8 @@ class Adder {
       const bool by_paths = options_.paths || !options_.parquet.column.empty();
       const bool taken = bank_.Find(name).has_value();
       throw Error(error.code(), from + ": " + error.what() +
-                                    (taken && !by_paths ? ": --paths names members by their whole "
-                                                          "paths"
+                                    (taken && !by_paths ? "; give --paths to name members by their "
+                                                          "whole paths"
                                                         : ""));
     }
   }
@@ -138,15 +138,16 @@ class Adder {
     if (foreign_.empty()) return;
     const size_t others = foreign_.size() - 1;
     Say("warning: " + first_foreign_ +
-        (others > 0 ? ", and filters of " + Counted(others, "other size") + ", have" : " has") +
-        " a size that few other filters have, and a group takes the memory of 512 filters: `tamis "
-        "build --for-bank` makes filters of few sizes");
+        (others > 0 ? ", and filters of " + Counted(others, "other size") + ", have sizes"
+                    : " has a size") +
+        " that `tamis build --for-bank` would not choose. For each size, the bank allocates the "
+        "memory of 512 filters");
   }
 
  private:
   const ChangeOptions& options_;
   FilterBank& bank_;
-  std::set<uint64_t> foreign_;  // sizes, in blocks, that waste memory
+  std::set<uint64_t> foreign_;  // sizes, in blocks, that --for-bank would not choose
   std::string first_foreign_;
 };
 
@@ -215,7 +216,7 @@ std::vector<std::string> Strings(const std::vector<fs::path>& paths) {
 }
 
 #if TAMIS_TOOLS_PARQUET
-// Builds a bank from the filters in Parquet files. The bank uses the hash of these filters.
+// Builds a bank from the filters in Parquet files. The bank uses the hash of Parquet.
 int RunBuildFromParquet(const ChangeOptions& options) {
   const std::vector<fs::path> files =
       FilesOf({options.given.begin(), options.given.end()}, {".parquet", ".parq"});
@@ -232,7 +233,7 @@ int RunBuildFromParquet(const ChangeOptions& options) {
   Save(options, bank);
   if (made.without_filter > 0 && !options.quiet) {
     Say(Counted(made.without_filter, "member") +
-        " without a usable filter, which may have every key; the first: " + made.first_problem);
+        " without a usable filter, reported for every key; the first: " + made.first_problem);
   }
   Report(options, bank, "added", made.added);
   return kDone;
@@ -263,7 +264,7 @@ int RunBuild(ChangeOptions options) {
   return kDone;
 }
 
-// Loads the bank to change it. `lock` keeps other processes from changing it.
+// Loads the bank to change it. `lock` prevents other processes from changing the bank's file.
 FilterBank LoadToChange(ChangeOptions& options, const std::optional<HashSecret>& secret,
                         const FileLock* lock) {
   options.save.lock = lock;
@@ -293,8 +294,9 @@ int RunRemove(ChangeOptions options) {
   FilterBank bank = LoadToChange(options, options.secret.Read(), lock.get());
   for (const std::string& name : options.given) {
     if (bank.Remove(name)) continue;
-    throw Error(ErrorCode::kInvalidArgument, options.bank + ": no member " + Quoted(name) +
-                                                 ", or it is given twice: nothing was removed");
+    throw Error(ErrorCode::kInvalidArgument,
+                options.bank + ": no member " + Quoted(name) +
+                    ", or the name is given twice; nothing was removed");
   }
   if (options.compact) bank.Compact();
   Save(options, bank);
@@ -331,9 +333,10 @@ Command AddBankBuild(const CommandLine& bank) {
            "take the Bloom filters of this column of Parquet files")
       .Type("C")
       .NotEmpty();
-  command.AddFlag("--keep-without-filter", options->parquet.keep_without_filter,
-                  "row groups without a usable filter, and files that cannot be read, may have "
-                  "every key (default: an error)");
+  command.AddFlag(
+      "--keep-without-filter", options->parquet.keep_without_filter,
+      "if a row group has no usable filter, or a file cannot be read, add a member that "
+      "may have every key (default: an error)");
 #endif
   AddCommon(command, *options);
   return {command, [options] { return RunBuild(*options); }};

@@ -23,8 +23,8 @@ using parquet::Footer;
 using parquet::PhysicalType;
 using parquet::Source;
 
-// Returns whether a key as users write it has the same bytes as the stored value. Users write a
-// UUID, or a decimal that is stored as bytes, as text. The filter would answer "no" for that text.
+// Returns whether a key in the user's input has the same bytes as the stored value. In the input, a
+// UUID or decimal is text. If the file stores binary bytes, the filter would answer "no" for it.
 bool AreKeys(const parquet::Column& column) {
   using Kind = parquet::LogicalType::Kind;
   switch (column.logical.kind) {
@@ -169,8 +169,8 @@ class Reader {
     if (!options_.keep_without_filter) {
       throw Error(unusable.code,
                   unusable.reason +
-                      ". Without a member for it, the bank would answer \"no\" for its keys: give "
-                      "--keep-without-filter for a member that may have every key");
+                      ". Without a member for these rows, the bank would answer \"no\" for their "
+                      "keys: give --keep-without-filter to add a member that may have every key");
     }
     SplitBlockBloomFilter filter = FullFilter();
     AddMember(name, filter);
@@ -179,8 +179,8 @@ class Reader {
 
   const ParquetFilterOptions& options_;
   const Add& add_;
-  KeyType key_type_ = KeyType::kUnknown;  // of the keys in the file that is being read
-  bool any_column_ = false;               // whether a file has the column
+  KeyType key_type_ = KeyType::kUnknown;  // of the column in the file that is being read
+  bool any_column_ = false;               // whether at least one file has the column
   ParquetFilters made_;
 };
 
@@ -192,7 +192,7 @@ ParquetFilters ForParquetFilters(
   Reader reader(options, add);
   for (const std::filesystem::path& path : files) reader.Read(path);
   if (reader.made().added == 0) {
-    throw Error(ErrorCode::kInvalidArgument, "no row group of these files has a value");
+    throw Error(ErrorCode::kInvalidArgument, "the column has no value in any row group");
   }
   return reader.made();
 }

@@ -19,22 +19,23 @@ struct ParquetFilterOptions {
   bool keep_without_filter = false;
 };
 
-// Counts of the added members, and of the row groups without a member.
+// Counts of added members, and of row groups for which no member is added.
 struct ParquetFilters {
   uint64_t added = 0;
   uint64_t without_filter = 0;  // members among `added` that answer "maybe" for every key
-  std::string first_problem;    // the reason why the first of these row groups has no filter, with
-                                // the file's name
-  uint64_t empty = 0;           // row groups without values, which become no members
+  std::string first_problem;    // why the first such member has no filter, with the file's name
+  uint64_t empty = 0;           // row groups without values, for which no member is added
 };
 
 // Calls `add(name, filter)` for the filter of each row group of each file. The name is
-// "FILE#ROWGROUP", or "FILE" for a file that cannot be read. The key type of the filter is set.
+// "FILE#ROWGROUP", or "FILE" for a file that cannot be read. The filter's key types are the type of
+// the column, or unknown for a file that cannot be read.
 //
 // Throws Error(kInvalidArgument) if the column is in no file, or no row group has a value. If
 // `keep_without_filter` is false, also throws Error with the name of the file:
 // - kInvalidArgument for a row group without a filter
-// - kUnsupported for columns whose filters are useless or whose keys are stored in another form
+// - kUnsupported for BOOLEAN and INT96 columns, and for types whose keys are stored in another form
+//   than in the user's input
 // - the errors of parquet::Footer, parquet::FindFilter and parquet::RequireBits
 ParquetFilters ForParquetFilters(
     const std::vector<std::filesystem::path>& files, const ParquetFilterOptions& options,

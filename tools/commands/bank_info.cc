@@ -23,9 +23,9 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBankInfoFooter[] =
-    "False members are members that may have a key, although no member has it. Their expected\n"
-    "number is computed from all bits, which are read and verified. --header leaves this number\n"
-    "out, and answers at once.\n"
+    "A false member is reported for a key that it does not have. The expected number of false\n"
+    "members is computed for a key that no member has. For this number, the whole file is read\n"
+    "and verified. --header leaves the number out, and answers at once.\n"
     "\n"
     "Examples:\n"
     "  tamis bank info logs.bank\n"
@@ -93,7 +93,7 @@ std::string InfoText(const nlohmann::ordered_json& json) {
   text += Row("keys", json["key_types"].get<std::string>());
   text += Row("inserted", count(json, "inserted") + " keys, duplicates included");
   if (json.contains("expected_false_members")) {
-    text += Row("false members", Format("%.3g expected for a key that is in none",
+    text += Row("false members", Format("%.3g expected for a key that no member has",
                                         json["expected_false_members"].get<double>()));
   }
   size_t number = 0;
@@ -126,7 +126,7 @@ Command AddBankInfo(const CommandLine& bank) {
   command.Footer(kBankInfoFooter);
   command.Add("BANK", options->file, "file saved by `tamis bank build`").Required();
   options->secret.AddTo(command);
-  command.AddFlag("--header", options->header, "only what is known without reading the whole file");
+  command.AddFlag("--header", options->header, "leave out the number that requires the whole file");
   command.AddFlag("--members", options->members, "list each member");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return Run(*options); }};

@@ -44,13 +44,13 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kScalableHelp[] =
-    "A scalable filter grows. --capacity is the number of keys of its first layer (default:\n"
-    "65536), --fpr the bound of its false-positive rate for any number of keys, --bytes its\n"
-    "largest size.\n";
+    "A scalable filter grows by adding layers. For this kind, --capacity is the capacity of the\n"
+    "first layer (default: 65536), --fpr the highest false-positive rate for any number of keys,\n"
+    "and --bytes the largest size.\n";
 
 constexpr char kHashHelp[] =
     "If an attacker may choose the keys, use a keyed hash: siphash13, or siphash24 with a larger\n"
-    "margin. `tamis query` needs its secret again, unless it is in the file of the filter.\n";
+    "margin. `tamis query` then requires the same secret, unless the filter's file contains it.\n";
 
 constexpr char kBuildExamples[] =
     "Examples:\n"
@@ -107,7 +107,7 @@ AnyFilter MakeFilterFor(const BuildJob& job) {
   return MakeScalableFilter(options.layers.value_or(FilterKinds().front().kind), scalable);
 }
 
-// The values that determine the size of a filter, or of the first layer of a scalable one.
+// The values that determine the size of a filter, or of the first layer of a scalable filter.
 struct Sizing {
   FilterKind kind;
   uint64_t capacity;
@@ -129,7 +129,7 @@ std::optional<Sizing> SizingOf(const BuildOptions& options, uint64_t capacity) {
 }
 
 // Throws for a filter of more than 1 MiB that takes more than 256 bits per key, or more than four
-// times the size of the smallest kind. Some kinds take gigabytes at rates that do not suit them.
+// times the size of the smallest kind. At very low rates, some kinds take gigabytes.
 void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
   constexpr uint64_t kMostBitsPerKey = 256;
   constexpr uint64_t kMostTimesTheBest = 4;
@@ -149,8 +149,8 @@ void RequireNotOversized(const BuildOptions& options, const Sizing& sizing) {
               ? ""
               : detail::StrCat("; a ", FilterKindName(best), " filter can do the same and takes ",
                                BytesText(static_cast<double>(least))),
-          "; without --oversized a filter may take four times the smallest size, and ",
-          kMostBitsPerKey, " bits a key. Give another --fpr or --kind, or --oversized to make it"));
+          "; the limits are four times the smallest size, and ", kMostBitsPerKey,
+          " bits a key. Give another --fpr or --kind, or --oversized to make the filter anyway"));
 }
 
 void CheckSizing(const BuildOptions& options, uint64_t capacity) {
@@ -161,7 +161,8 @@ void CheckSizing(const BuildOptions& options, uint64_t capacity) {
   if (!advice.empty()) Say("warning: " + advice);
 }
 
-// Returns the capacity. Counts the keys of the inputs if neither capacity nor size is given.
+// Returns --capacity, or 0 if --bytes or the kind determines the size. Otherwise, counts the keys
+// of the inputs.
 uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterOptions& filter = options.filter;
   if (filter.capacity != 0 || filter.bytes != 0 || options.scalable()) return filter.capacity;
@@ -174,8 +175,7 @@ uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_b
   return std::max<uint64_t>(CountKeys(options.input, *total_bytes, options.run.quiet), 1);
 }
 
-// Returns the smallest of the sizes for banks (`BankBlocks`) at which the filter has the requested
-// rate.
+// Returns the smallest size for banks (`BankBlocks`) that reaches the requested rate.
 uint64_t BytesInBank(const FilterOptions& filter) {
   const double fpr = filter.fpr != 0 ? filter.fpr : kDefaultFpr;
   return BankBlocks(SplitBlockBlocks(filter.capacity, fpr)) * uint64_t{split_block::kBlockBytes};
@@ -226,14 +226,14 @@ BuildJob MakeJob(const BuildOptions& options) {
 struct Inserted {
   uint64_t bad = 0;              // lines without a key
   uint64_t empty = 0;            // empty lines among these
-  uint64_t copies_left_out = 0;  // rejected by a scalable filter, which finds these keys already
+  uint64_t copies_left_out = 0;  // keys that a scalable filter rejected because it finds them
   double seconds = 0;
   std::string backend;
   unsigned threads = 0;
 };
 
-// Returns the first of `indices` whose key is not in the filter, or std::nullopt if all keys are
-// in.
+// Returns the first of `indices` whose key the filter does not find, or std::nullopt if it finds
+// all keys.
 std::optional<uint64_t> FirstThatIsAbsent(const Engine& engine, const Filter& filter, Keys keys,
                                           std::span<const uint64_t> indices) {
   std::vector<uint64_t> words(BitmapWords(keys.size()));
@@ -345,8 +345,8 @@ void Report(const BuildOptions& options, const Filter& filter, const Inserted& i
   }
   if (inserted.copies_left_out > 0 && !options.run.quiet) {
     Say(WithCommas(inserted.copies_left_out) +
-        " copies of keys that are in, or keys that cannot be distinguished from them, were left "
-        "out: queries find them, but they cannot be erased");
+        " keys were left out, because the filter already contained them or keys that it cannot "
+        "distinguish from them: queries find these keys, but they cannot be erased");
   }
   if (options.json) {
     const nlohmann::ordered_json json = {
@@ -440,25 +440,25 @@ Command AddBuild(const CommandLine& program) {
       .Type("P");
   command
       .Add("--bytes", options->filter.bytes, ParseBytes,
-           "size, such as 512M, instead of the size that --fpr needs")
+           "size, such as 512M, instead of the size computed from --fpr")
       .Type("SIZE");
   AddHash(command, options->filter.hash.kind);
   command
       .Add("--seed", options->filter.hash.seed, ParseSeed,
-           "seed of the hash (default: 0); random: other false positives in each filter")
+           "seed of the hash (default: 0); random: each filter has other false positives")
       .Type("N|random");
   options->secret.AddTo(command);
   command.AddFlag("--secret-in-file", options->secret_in_file,
                   "save the secret in the file; without --secret, a random secret");
   command.AddFlag("--for-bank", options->for_bank,
-                  "round up to a size that filters of `tamis bank` share: up to a quarter more");
+                  "round the size up, by at most a quarter, to a size that suits `tamis bank`");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not use huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--allow-empty", options->allow_empty, "save a filter even if there is no key");
   command.AddFlag("--overfull", options->overfull,
                   "save a filter even if its rate is more than ten times the requested one");
   command.AddFlag("--oversized", options->oversized,
-                  "make a filter even of over 256 bits a key, or four times the best kind");
+                  "allow over 256 bits a key, or over four times the size of the smallest kind");
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   options->run.AddTo(command);
   options->input.AddTo(command);

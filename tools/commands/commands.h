@@ -1,6 +1,5 @@
-// The commands. Each function adds one command with its options to the program, and returns the
-// function that runs it. That function returns the exit status, or throws an exception that main()
-// reports.
+// The commands. Each function adds one command, or a command with subcommands, to the program.
+// Command::run returns the exit status, or throws an exception that main() reports.
 #ifndef TAMIS_TOOLS_COMMANDS_COMMANDS_H_
 #define TAMIS_TOOLS_COMMANDS_COMMANDS_H_
 

@@ -32,11 +32,11 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kEraseFooter[] =
-    "Erase only keys that were inserted. A filter finds some other keys, too, at its\n"
-    "false-positive rate, and erasing such a key erases a key that was inserted. So nothing is\n"
-    "erased unless every key is found. --missing-ok erases the keys that are found. A key that\n"
-    "was inserted several times is erased once for each line. The list must not contain it more\n"
-    "often.\n"
+    "Erase only keys that were inserted. At its false-positive rate, a filter also finds other\n"
+    "keys, and erasing such a key erases a key that was inserted. So if a key is not found,\n"
+    "nothing is erased. With --missing-ok, the keys that are found are erased anyway. Each line\n"
+    "erases one copy of its key. The list must not contain a key more often than it was\n"
+    "inserted.\n"
     "\n";
 
 constexpr char kEraseExamples[] =
@@ -46,7 +46,7 @@ constexpr char kEraseExamples[] =
 
 struct EraseOptions {
   std::string filter;
-  std::string output;  // empty: replaces the filter
+  std::string output;  // empty: replaces the filter's file
   InputOptions input;
   KeyTypeOptions form;
   SecretOptions secret;
@@ -120,8 +120,8 @@ int Run(EraseOptions options) {
   if (absent > 0 && !options.missing_ok) {
     throw Error(ErrorCode::kInvalidArgument,
                 options.filter + ": " + WithCommas(absent) + " of " + Counted(keys, "key") +
-                    " are not in it, the first of them is key " + WithCommas(first_absent) +
-                    ", so nothing was erased. Erasing keys that were never inserted can erase "
+                    " are not in the filter (first: key " + WithCommas(first_absent) +
+                    "), so nothing was erased. Erasing keys that were never inserted can erase "
                     "others; --missing-ok erases the keys that are found");
   }
   if (!options.missing_ok) RequireAllIn(*erasable, hashes, options.filter);
@@ -144,7 +144,7 @@ int Run(EraseOptions options) {
     Say(options.output + ": " + WithCommas(erased) + " of " + Counted(keys, "key") +
         " found and erased, " + WithCommas(filter->inserted_count()) + " left");
     if (erased + absent < keys && KindInfo(filter->kind()).has_layers) {
-      Say("a key stays if several layers of a scalable filter may have it");
+      Say("keys that several layers of a scalable filter may have were not erased");
     }
   }
   return kDone;

@@ -1,4 +1,4 @@
-// How `tamis info`, `import` and `export` describe a filter of another library.
+// Describes a filter of another library, for `tamis info`, `import` and `export`.
 #ifndef TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_
 #define TAMIS_TOOLS_COMMANDS_FOREIGN_INFO_H_
 

@@ -1,5 +1,5 @@
 // tamis import: saves filters of other libraries together with their formats. tamis export: writes
-// them as their libraries read them.
+// imported filters in these formats.
 #include <tamis/error.h>
 #include <tamis/formats/foreign_filter.h>
 #include <tamis/units.h>
@@ -29,8 +29,8 @@ namespace {
 constexpr char kImportFooter[] =
     "Saves a filter that another library wrote, together with its format, the type of its keys\n"
     "and a checksum. `tamis query`, `info` and `verify` then need no further options, and `tamis\n"
-    "export` writes the original bytes. For several files, saves their union, if the format has\n"
-    "one.\n"
+    "export` writes the original bytes. If several files are given, saves their union. This fails\n"
+    "if filters of the format cannot be merged.\n"
     "\n";
 
 // The value of --from for a filter on a Redis server. All other values are formats of files.
@@ -40,11 +40,11 @@ constexpr char kImportRedis[] =
     "  redis                  a RedisBloom filter on a Redis server or cluster, instead of FILE:\n"
     "                         --key is its key, and its format redisbloom or redisbloom-cf\n"
     "\n"
-    "A filter on a server is read with several BF.SCANDUMP or CF.SCANDUMP commands. Keys that\n"
-    "other clients insert into a Bloom filter during this time may be in the result or not. A\n"
-    "cuckoo filter is read at least twice, and the import fails if the filter keeps changing. The\n"
-    "password comes from the environment (TAMIS_REDIS_PASSWORD, or the URL in TAMIS_REDIS_URL) or\n"
-    "from --password-file.\n"
+    "A filter on a server is read with several BF.SCANDUMP or CF.SCANDUMP commands. The result\n"
+    "may lack keys that other clients insert into a Bloom filter during this time. A cuckoo\n"
+    "filter is read at least twice, and the import fails if the filter changes during all\n"
+    "attempts. The password comes from the environment (TAMIS_REDIS_PASSWORD, or the URL in\n"
+    "TAMIS_REDIS_URL) or from --password-file.\n"
     "\n";
 
 constexpr char kImportExamples[] =
@@ -55,7 +55,7 @@ constexpr char kImportExamples[] =
     "  tamis query blocked.guava --format guava:utf8 names.txt    # without an import\n";
 
 constexpr char kExportFooter[] =
-    "Writes the bytes that were imported, for the other library.\n"
+    "Writes the bytes that were imported. The other library can read them.\n"
     "\n"
     "Examples:\n"
     "  tamis export --to guava:utf8 -o blocked.guava blocked.tamis\n";
@@ -64,7 +64,7 @@ struct ImportOptions {
   std::string format;
   std::string output;
   std::vector<std::string> files;
-  LiveFilterOptions live;  // of import
+  LiveFilterOptions live;  // set by import only
   SaveOptions save;
   bool quiet = false;
   bool json = false;
@@ -76,7 +76,7 @@ struct ImportOptions {
     command.AddFlag("--json", json, "a report in JSON on standard output");
   }
 
-  // Checks the outputs before anything is read.
+  // Must be called before anything is read.
   void CheckOutput() const {
     const std::vector<std::string> inputs = live.server.And(files);
     CheckOutputPath(output, save);
@@ -133,7 +133,7 @@ ForeignFilter ReadServer(const ImportOptions& options) {
   }();
   if (live.grew && !options.quiet) {
     Say(Printable(options.live.key) +
-        ": keys were inserted during the import; earlier keys are in, and new ones may be in");
+        ": keys were inserted during the import; the result may lack some of these keys");
   }
   return std::move(live.filter);
 }

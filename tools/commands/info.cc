@@ -1,4 +1,4 @@
-// tamis info: describes filter files. tamis verify: checks that they are whole.
+// tamis info: describes filter files. tamis verify: checks that filter files are not damaged.
 #include <tamis/error.h>
 #include <tamis/file/file.h>
 #include <tamis/file/file_checks.h>
@@ -34,16 +34,16 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kInfoFooter[] =
-    "The count and the current rate are estimated from the bits, all of which are read. --header\n"
-    "leaves these numbers out, and answers at once. They need --secret if the hash is keyed and\n"
-    "its secret is not in the file.\n"
+    "The estimated count and the expected FPR are computed from all bits of the filter. --header\n"
+    "leaves these numbers out, and answers at once. If the hash is keyed and the file does not\n"
+    "contain its secret, these numbers are printed only with --secret.\n"
     "\n"
     "Examples:\n"
     "  tamis info seen.tamis\n"
     "  tamis info --json --header *.tamis\n";
 
 constexpr char kVerifyFooter[] =
-    "Reads all of each file. Exit status 3 if one of them is corrupt or cannot be read.\n"
+    "Reads all bytes of each file. The exit status is 3 if a file is corrupt or cannot be read.\n"
     "\n"
     "Examples:\n"
     "  tamis verify seen.tamis\n"
@@ -134,7 +134,8 @@ FilterKind KindNamed(const std::string& name) {
 std::string LayerRows(const nlohmann::ordered_json& json) {
   std::string text = Row("layer kind", json["layer_kind"].get<std::string>());
   text += Row("growth",
-              Format("each layer has %g times the keys of the last, and %g of the remaining rate",
+              Format("each layer has %g times the capacity of the layer before it, and %g of the "
+                     "rate that is left",
                      json["growth"].get<double>(), 1 - json["tightening"].get<double>()));
   const auto max_bytes = json["max_bytes"].get<uint64_t>();
   text += Row("limit", max_bytes == 0 ? "none" : WithCommas(max_bytes) + " bytes");
@@ -215,7 +216,7 @@ struct VerifyOptions {
   bool json = false;
 };
 
-// Returns a short description of the file. Throws if the file is not whole.
+// Returns a short description of the file. Throws if the file is damaged.
 std::string VerifyOne(const std::string& path) {
   if (ForeignFilter::IsImported(path)) {
     const ForeignFilter filter = ForeignFilter::Open(path);
@@ -274,7 +275,7 @@ Command AddVerify(const CommandLine& program) {
   auto options = std::make_shared<VerifyOptions>();
   command.Footer(kVerifyFooter);
   command.Add("FILE", options->files, "filter files").Required();
-  command.AddFlag("-q,--quiet", options->quiet, "print nothing about files that are whole");
+  command.AddFlag("-q,--quiet", options->quiet, "print nothing about files that are not damaged");
   command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return RunVerify(*options); }};
 }

@@ -1,4 +1,4 @@
-// A filter of RedisBloom on a Redis server, from which `tamis import` reads it.
+// Reads a filter of RedisBloom from a Redis server, for `tamis import`.
 #ifndef TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_
 #define TAMIS_TOOLS_COMMANDS_LIVE_FILTER_H_
 

@@ -33,8 +33,8 @@ namespace {
 constexpr char kMergeFooter[] =
     "The filters must have the same kind, size, hash, and seed or secret: build them with the\n"
     "same --capacity (for all keys together), --fpr, --hash and --seed. The result is, bit for\n"
-    "bit, the filter that would have been built from all keys at once. Its file contains the\n"
-    "secret if the first file does.\n"
+    "bit, the filter that would have been built from all keys at once. If the first file contains\n"
+    "the secret of the hash, the new file does, too.\n"
     "\n"
     "Examples:\n"
     "  for day in mon tue wed; do tamis build --capacity 3e9 -o $day.tamis $day.txt; done\n"
@@ -55,8 +55,8 @@ struct MergeOptions {
               "cannot merge " + file + " with " + options.files.front() + ": " + reason);
 }
 
-// Throws for filters that cannot be merged, before their contents are read. Returns the sum of the
-// sizes of all filters.
+// Reads only the headers. Throws for filters that cannot be merged. Returns the sum of the sizes of
+// all filters.
 uint64_t CheckHeaders(const MergeOptions& options) {
   const FileHeader first = ReadHeader(options.files.front());
   uint64_t bytes = 0;
@@ -83,7 +83,7 @@ uint64_t CheckHeaders(const MergeOptions& options) {
       };
       Refuse(options, file, "hashes differ: " + name(header.hash) + " and " + name(first.hash));
     }
-    if (header.key_tag != first.key_tag) Refuse(options, file, "the secrets of hashes differ");
+    if (header.key_tag != first.key_tag) Refuse(options, file, "the secrets of the hashes differ");
   }
   return bytes;
 }
@@ -99,8 +99,8 @@ int Run(MergeOptions options) {
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
-  // Every input is verified. Otherwise its damage would become part of the result, where no check
-  // could detect it.
+  // Verifies every input. Damage to an input would become part of the result, whose checksums would
+  // match.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);
   std::optional<HashSecret> secret = options.secret.Read();
   AnyFilter filter = Load(options.files.front(), {.secret = secret});

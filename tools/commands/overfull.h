@@ -10,15 +10,15 @@
 namespace tamis::tools {
 
 // Returns the false-positive rate that a filter was sized for: the larger of `asked` and the rate
-// at its capacity. The rate at its capacity counts as at most kMaxFpr.
+// at the filter's capacity. If the rate at the capacity exceeds kMaxFpr, kMaxFpr replaces it.
 inline double RateSizedFor(const Filter& filter, double asked) {
   const double at_capacity =
       FilterFpr(filter.kind(), static_cast<double>(filter.capacity()), filter.bytes());
   return std::max(asked, std::min(at_capacity, kMaxFpr));
 }
 
-// Returns whether the expected rate exceeds ten times the rate r that the filter was sized for, or
-// (1 + r) / 2 if that is less. A scalable filter is never overfull.
+// Let r be the rate that the filter was sized for. Returns whether the expected rate exceeds the
+// smaller of 10 * r and (1 + r) / 2. A scalable filter is never overfull.
 inline bool IsOverfull(const Filter& filter, double asked) {
   if (KindInfo(filter.kind()).has_layers) return false;
   const double rate = RateSizedFor(filter, asked);

@@ -33,11 +33,12 @@ using parquet::AddedFilter;
 using Outcome = AddedFilter::Outcome;
 
 constexpr char kParquetAddFooter[] =
-    "The new file has the bytes of the old one, then the filters, and a footer that names them.\n"
-    "The old file stays. The size of a filter follows from the distinct keys of its row group: a\n"
-    "power of two from 32 B to 128 MiB. A filter is left out if it cannot pay: if its row group\n"
-    "has few distinct values, or if the values of the row group, or a dictionary with all of\n"
-    "them, are no larger than the filter. The new file is read again before it gets its name.\n"
+    "The new file contains the bytes of the old file, the filters, and a footer that lists them.\n"
+    "The old file is not changed. The size of a filter is a power of two from 32 B to 128 MiB,\n"
+    "computed from the number of distinct keys of its row group. A filter is left out if it\n"
+    "would save no reading: if the row group has few distinct values, or if its values, or a\n"
+    "dictionary with all of them, are no larger than the filter. The new file is read back and\n"
+    "checked before it gets its name.\n"
     "\n"
     "Examples:\n"
     "  tamis parquet add --column id old.parquet -o new.parquet\n"
@@ -104,8 +105,8 @@ nlohmann::ordered_json Describe(const AddedFilter& chunk, const parquet::Schema&
   return json;
 }
 
-// Prints one line about the new filters of the column, and one about row groups without a new
-// filter.
+// Prints one line about the new filters of the column, and one line about the row groups without a
+// new filter.
 void SayColumn(const std::string& column, const std::vector<AddedFilter>& chunks) {
   uint64_t filters = 0, bytes = 0, distinct = 0, others = 0;
   double fpr = 0;
@@ -127,8 +128,8 @@ void SayColumn(const std::string& column, const std::vector<AddedFilter>& chunks
         PercentText(fpr));
   }
   if (others > 0) {
-    Say(detail::StrCat(column, ": none for ", Counted(others, "row group"), ", such as row group ",
-                       first_other->row_group, ": ", first_other->reason));
+    Say(detail::StrCat(column, ": no new filter for ", Counted(others, "row group"),
+                       ", such as row group ", first_other->row_group, ": ", first_other->reason));
   }
 }
 
@@ -176,7 +177,7 @@ int Run(AddOptions options) {
     const uint64_t more = result.new_bytes - result.old_bytes;
     const bool none = std::none_of(result.chunks.begin(), result.chunks.end(), IsNew);
     Say(options.output + ": " +
-        (none ? "no filter is added: a copy of " + options.input
+        (none ? "no filter was added; the file is a copy of " + options.input
               : WithCommas(result.new_bytes) + " bytes, " + BytesText(static_cast<double>(more)) +
                     " more than " + options.input));
   }
@@ -197,7 +198,8 @@ Command AddParquetAdd(const CommandLine& parquet) {
       .Type("C[,D]");
   command.Add("--fpr", options->fpr, ParseFpr, "the highest false-positive rate: 0.01, 1%")
       .Type("P");
-  command.AddFlag("--force", options->force, "add filters even where they cannot pay");
+  command.AddFlag("--force", options->force,
+                  "also add filters that would save no reading (see below)");
   command.AddFlag("--replace", options->replace,
                   "replace filters that the file has (default: keep them)");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);

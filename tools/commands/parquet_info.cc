@@ -28,9 +28,10 @@ using parquet::FilterReport;
 using Json = nlohmann::ordered_json;
 
 constexpr char kParquetInfoFooter[] =
-    "Reads the footers and the filters, and no data. Distinct keys and rates of false hits are\n"
-    "estimated from the bits that are set. The size of a right-sized filter is a power of two,\n"
-    "which all readers accept, and its rate is --fpr for the estimated number of keys.\n"
+    "Reads the footers and the filters, and no data. The numbers of keys and the false-positive\n"
+    "rates are estimated from the bits that are set. A right-sized filter has the smallest size\n"
+    "that reaches --fpr for the estimated number of keys. All readers accept its size, which is a\n"
+    "power of two.\n"
     "\n"
     "Examples:\n"
     "  tamis parquet info events.parquet\n"
@@ -137,15 +138,17 @@ int Run(const ParquetInfoOptions& options) {
 }  // namespace
 
 Command AddParquetInfo(const CommandLine& parquet) {
-  const CommandLine command =
-      parquet.AddCommand("info", "Describe the Bloom filters of files, and what they are worth.");
+  const CommandLine command = parquet.AddCommand(
+      "info", "Describe the Bloom filters of files, and whether they are worth it.");
   auto options = std::make_shared<ParquetInfoOptions>();
   command.Footer(kParquetInfoFooter);
   command.Add("FILE", options->files, "Parquet files").Required();
   command
-      .Add("--fpr", options->fpr, ParseFpr, "rate of right-sized filters: 0.01 or 1% (default: 1%)")
+      .Add("--fpr", options->fpr, ParseFpr,
+           "highest rate of right-sized filters: 0.01 or 1% (default: 1%)")
       .Type("P");
-  command.AddFlag("--totals", options->totals, "only totals of each column, without row groups");
+  command.AddFlag("--totals", options->totals,
+                  "print only the totals of each column, no row groups");
   command.AddFlag("--json", options->json, "write JSON");
   return {command, [options] { return Run(*options); }};
 }

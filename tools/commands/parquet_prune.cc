@@ -29,22 +29,22 @@ using namespace parquet;  // the namespace tamis::parquet
 using Json = nlohmann::ordered_json;
 
 constexpr char kParquetPruneFooter[] =
-    "Writes the paths of the files that may hold a key: all files that hold one, and those that\n"
-    "neither the smallest and largest values nor the Bloom filters rule out. Files and row groups\n"
-    "that cannot be read or understood are kept, and counted. A folder stands for all files below\n"
-    "it that end in .parquet or .parq, also through links, except hidden files. Only footers and\n"
-    "filters are read, no data.\n"
+    "Writes the paths of the files that may hold a key of the list. A file is left out only if\n"
+    "the smallest and largest values or the Bloom filters show that it holds no key. Files and\n"
+    "row groups that cannot be read or understood are kept, and counted. A folder stands for all\n"
+    "files below it that end in .parquet or .parq, also through links, except hidden files. Only\n"
+    "footers and filters are read, no data.\n"
     "\n"
-    "Keys are written in the form of the column: 42, 1.5, 12.30 (decimal), 2026-01-31,\n"
+    "Write keys in the form of the column's type: 42, 1.5, 12.30 (decimal), 2026-01-31,\n"
     "12:30:00.5, 2026-01-31 12:30:00.123 or ...T12:30Z (UTC by default), UUIDs, strings as they\n"
     "are. Integers for dates and times count in the unit of the column. Keys that are not values\n"
     "of the type are not queried. They are counted, and the first ten are named.\n"
     "With --parquet the list is a column of another Parquet file. Its values are compared by\n"
-    "their meaning, with columns of any type. Nulls are not keys.\n"
+    "their meaning, so the two columns may have different types. Nulls are not keys.\n"
     "\n"
     "--row-groups writes CSV: path, row group, rows, hits (keys that it may hold). --pairs writes\n"
-    "path, row group, key, for each key that a row group may hold. In doubt the last fields are\n"
-    "empty: any row group, or any key, is possible.\n"
+    "path, row group, key, for each key that a row group may hold. For files and row groups that\n"
+    "are kept in doubt, the last fields are empty: any row group, or any key, is possible.\n"
     "\n"
     "Examples:\n"
     "  tamis parquet prune --column user_id --keys users.txt lake/ | xargs -d '\\n' ls -l\n"
@@ -172,7 +172,7 @@ Json FileJson(const FileAnswer& file, const KeyList& keys, bool pairs) {
 // Returns the sentence that is printed before the files are queried.
 std::string PredictionText(const Prediction& prediction) {
   if (prediction.filters == 0) {
-    return "a sample of the files has no filter to query: smallest and largest values decide there";
+    return "the sampled files have no filters: only smallest and largest values can rule them out";
   }
   const std::string keys = CountText(prediction.keys);
   const std::string product =
@@ -211,7 +211,7 @@ std::string Summary(const Totals& totals) {
                      Counted(totals.by_bounds, "row group") + " by bounds and " +
                      WithCommas(totals.by_filter) + " by filters; spared " +
                      BytesText(static_cast<double>(totals.spared_file_bytes)) + " of " +
-                     BytesText(static_cast<double>(totals.bytes)) + " by whole files";
+                     BytesText(static_cast<double>(totals.bytes)) + " in whole files";
   if (totals.doubtful_files + totals.doubtful_groups > 0) {
     text += "; kept in doubt: " + Counted(totals.doubtful_files, "file") + " and " +
             Counted(totals.doubtful_groups, "row group") + ", the first: " + totals.first_doubt;
@@ -335,9 +335,9 @@ Command AddParquetPrune(const CommandLine& parquet) {
       .NotEmpty();
   options->keys.AddTo(command);
   const Option groups =
-      command.AddFlag("--row-groups", options->groups, "write path, row group, rows, hits");
+      command.AddFlag("--row-groups", options->groups, "write path,row group,rows,hits in CSV");
   const Option pairs =
-      command.AddFlag("--pairs", options->pairs, "write path, row group, key (also in JSON)");
+      command.AddFlag("--pairs", options->pairs, "write path,row group,key in CSV (or in JSON)");
   const Option null =
       command.AddFlag("-0,--null", options->null, "end paths with NUL, for xargs -0");
   const Option json = command.AddFlag("--json", options->json, "write JSON");

@@ -19,8 +19,8 @@ void PhoneNumbers::Fill(uint64_t first, std::span<uint64_t> numbers) {
     for (size_t lane = 0; lane < kLanes; ++lane) {
       numbers[i + lane] = kFirst + lanes[lane];
       const uint64_t next = lanes[lane] + kStride;
-      lanes[lane] =
-          std::min(next, next - kCount);  // below kCount the difference wraps to a large one
+      lanes[lane] = std::min(
+          next, next - kCount);  // if next < kCount, the difference wraps to a larger value
     }
   }
   for (size_t lane = 0; i < numbers.size(); ++i, ++lane) numbers[i] = kFirst + lanes[lane];

@@ -38,12 +38,12 @@ static_assert(MultiplyMod(kStep, kInverseStep) == 1);
 }  // namespace phone
 
 // A bijection between [0, kCount) and the numbers [10^10, 10^11): number i is 10^10 + (i * kStep +
-// kStart) mod kCount. The first N numbers in this order serve as the set of known numbers. IndexOf
-// tells without a list whether a number is among them.
+// kStart) mod kCount. The first N numbers in this order serve as the set of known numbers: a number
+// is known if IndexOf returns less than N.
 //
-// Fill computes each number by one addition. The step is near the golden section of the range, so
-// for every N, the first N numbers are spread evenly over the range. The order is not random, but
-// the filter hashes the numbers.
+// Fill computes each number by one addition. kStep is near the golden section of the range, so for
+// every N, the first N numbers are spread evenly over the range. The filter hashes the numbers, so
+// their order does not have to be random.
 struct PhoneNumbers {
   static constexpr uint64_t kFirst = phone::kFirst;
   static constexpr uint64_t kCount = phone::kCount;

@@ -20,8 +20,8 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kPlanFooter[] =
-    "Sizes and rates are those of the actual filters. Times are known once `tamis backends\n"
-    "--calibrate` has measured this machine.\n"
+    "Sizes and rates are those of the actual filters. Times are printed only after `tamis\n"
+    "backends --calibrate` has measured this machine.\n"
     "\n"
     "Examples:\n"
     "  tamis plan --n 5e9 --fpr 0.01\n"
@@ -66,7 +66,7 @@ std::string AbilitiesText(const Abilities& can) {
                 word(can.parallel_build));
 }
 
-// The lines of the table. They have a column of times if `times` is true.
+// The lines of the table, with a column of times if `times` is true.
 class Table {
  public:
   explicit Table(bool times) : times_(times) {}
@@ -118,8 +118,9 @@ std::string TimesText(const FilterPlan& plan) {
     }
   }
   std::string text = "ns/key: lookups of " + WithCommas(plan.needs.batch_keys) +
-                     " integers at a time, half of them in" + way + " (" + plan.calibration + ").";
-  if (at_least) text += " >: at least; the filter is larger than those that were measured.";
+                     " integers at a time, half of them in the filter" + way + " (" +
+                     plan.calibration + ").";
+  if (at_least) text += " >: at least; the filter is larger than all measured filters.";
   if (unknown) text += std::string(" -: not measured; ") + kCalibrate + ".";
   return text;
 }
@@ -150,7 +151,8 @@ std::string Text(const FilterPlan& plan) {
   text += table.text();
   text += "\n" + Wrapped("  " + plan.advice, 2, kWidth) + "\n";
   text += Wrapped(
-      "  lines: cache lines that a lookup touches, if half of the keys are in. " + TimesText(plan),
+      "  lines: cache lines that a lookup touches, if half of the keys are in the filter. " +
+          TimesText(plan),
       2, kWidth);
   if (plan.needs.max_bytes != 0) {
     text += Wrapped("  memory: " + BytesText(static_cast<double>(plan.needs.max_bytes)) +
@@ -187,7 +189,9 @@ Command AddPlan(const CommandLine& program) {
     command.AddFlag(std::string("--") + info.name, needs.must.*info.ability, info.description)
         .Group("Requirements");
   }
-  command.AddFlag("--static", needs.is_static, "the set never changes: the smallest filter for it")
+  command
+      .AddFlag("--static", needs.is_static,
+               "the set never changes: compare static filters, too, by size")
       .Group("Requirements");
   const Option range =
       command.Add("--range", needs.range, ParseRange, "the keys are integers from LO to HI");
@@ -207,9 +211,9 @@ Command AddPlan(const CommandLine& program) {
       .Type("BYTES");
   command
       .Add("--batch", needs.batch_keys, ParsePositiveCount,
-           "keys of a call, for the times of lookups (default: 1M)")
+           "number of keys per call, for the times of lookups (default: 1M)")
       .Type("N");
-  command.AddFlag("--json", options->json, "the same in JSON");
+  command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return Run(*options); }};
 }
 

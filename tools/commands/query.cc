@@ -17,7 +17,7 @@ namespace {
 constexpr char kQueryFooter[] =
     "Writes the lines whose keys may be in the filter: all lines whose keys are in it, and others\n"
     "at the rate that `tamis info` calls expected FPR. Lines are written unchanged, after the\n"
-    "header if there is one, and raw integers raw.\n"
+    "header if there is one. Raw integers are written as raw integers.\n"
     "\n";
 
 constexpr char kQueryExamples[] =
@@ -59,7 +59,7 @@ Command AddQuery(const CommandLine& program) {
   const Option any = options->query.AddTo(command);
   const Option bitmap =
       command.Add("--bitmap", options->query.bitmap,
-                  "write a bit per line, lowest first; 0 for lines without a key");
+                  "write one bit per line, lowest bit first; 0 for lines without a key");
   bitmap.Type("FILE");
   any.Excludes(bitmap);
   options->run.AddTo(command);

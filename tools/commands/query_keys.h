@@ -32,11 +32,11 @@ struct KeyQueryOptions {
   bool WritesLines() const { return !count && !json && !any && bitmap.empty(); }
 };
 
-// Queries `queryable` for the keys of the input, and writes the outputs. Messages call it `name`.
-// Runs on `engine`, or on this thread if `engine` is nullptr. Then prints a summary if the
-// false-positive rate is known, and warnings about keys that look wrong. `quiet` suppresses both.
-// `input_bytes` is the size of the input, if it is known. Returns the exit status. Throws the
-// errors of reading and querying.
+// Queries `queryable` for the keys of the input, and writes the outputs. Messages call `queryable`
+// `name`. Runs on `engine`, or on this thread if `engine` is nullptr. Then prints a summary if the
+// false-positive rate is known, and warnings about keys that look wrong. `quiet` suppresses the
+// summary and the warnings. `input_bytes` is the size of the input, if it is known. Returns the
+// exit status. Throws the errors of reading and querying.
 int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQueryOptions& options,
               std::optional<uint64_t> input_bytes, const Engine* engine, bool quiet);
 

@@ -30,9 +30,9 @@ class SeenKeys {
 // Returns an object that remembers all keys in `filter`, which must outlive the object.
 std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine);
 
-// Returns an object that remembers at least the last `window` keys, in filters of this kind with
-// the rate `fpr`. Throws Error(kInvalidArgument) for a kind other than bloom and split-block, and
-// the errors of WindowedFilter.
+// Returns an object that remembers at least the last `window` keys, in filters of kind `kind` with
+// the false-positive rate `fpr`. Throws Error(kInvalidArgument) for a kind other than bloom and
+// split-block, and the errors of WindowedFilter.
 std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
                                        const Engine& engine);
 

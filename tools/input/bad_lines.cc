@@ -27,7 +27,7 @@ void LineCounts::Conclude(const Needs& needs) const {
   const uint64_t lines = keys_ + bad_;
   if (keys_ == 0 && (bad_ > 0 || needs.some_key)) {
     fail(lines + empty_ == 0 ? "the input is empty"
-                             : "none of " + Counted(lines + empty_, "line") + " gave a key");
+                             : "none of " + Counted(lines + empty_, "line") + " contains a key");
   }
   const uint64_t allowed = needs.max_bad.Of(lines);
   if (bad_ > allowed) {

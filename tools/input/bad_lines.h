@@ -1,4 +1,4 @@
-// Counts lines without a key, and decides whether they are too many.
+// Counts lines without a key, and compares their number with the limit of --max-bad.
 #ifndef TAMIS_TOOLS_INPUT_BAD_LINES_H_
 #define TAMIS_TOOLS_INPUT_BAD_LINES_H_
 
@@ -8,10 +8,11 @@
 
 namespace tamis::tools {
 
-// The number of lines that may be bad.
+// The number of lines that may be bad: `count` if it is set, otherwise `share` of the lines, but at
+// least one line.
 struct MaxBad {
-  std::optional<uint64_t> count;  // this number, if set
-  double share = 0.01;            // otherwise this share of the lines, but at least one
+  std::optional<uint64_t> count;
+  double share = 0.01;
 
   uint64_t Of(uint64_t lines) const;
 };
@@ -21,23 +22,23 @@ class LineCounts {
   // Requirements for a command to continue.
   struct Needs {
     MaxBad max_bad;
-    bool some_key = false;    // an input without lines is an error, too
+    bool some_key = false;    // an input without keys is an error even if no line is bad
     std::string hint;         // added to the error: what may be wrong with the input
-    std::string consequence;  // added to the error: what was not done
+    std::string consequence;  // added to the error, such as "; nothing was saved"
   };
 
   void AddKeys(uint64_t keys) { keys_ += keys; }
-  // Counts a line. Returns true for the first lines of their sort, which are shown.
+  // Count a line. Return true for the first kShown lines, which the caller reports.
   bool AddBad() { return ++bad_ <= kShown; }
   bool AddEmpty() { return ++empty_ <= kShown; }
 
-  // Lines without a key. Empty lines among them are not errors, and `max_bad` does not count them.
+  // Returns the number of bad lines and empty lines. Only bad lines count for `max_bad`.
   uint64_t without_key() const { return bad_ + empty_; }
   uint64_t empty() const { return empty_; }
 
-  // Prints on standard error how many lines had no key, if any. Throws Error(kInvalidArgument) if
-  // no line had a key and either some were bad or `needs.some_key` is set, and if more lines were
-  // bad than `needs.max_bad` allows.
+  // If lines had no key, prints their number on standard error. Throws Error(kInvalidArgument)
+  // - if no line had a key, and either some lines were bad or `needs.some_key` is set
+  // - if more lines were bad than `needs.max_bad` allows
   void Conclude(const Needs& needs) const;
 
  private:

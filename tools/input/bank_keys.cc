@@ -20,7 +20,7 @@
 namespace tamis::tools {
 namespace {
 
-// Returns the types of Parquet that keys of type `asked` are also queried as.
+// Returns the Parquet types as which keys of type `asked` are also queried.
 std::vector<KeyType> StoredTypes(KeyType asked) {
   if (asked == KeyType::kInteger) return {KeyType::kInt32};
   return {KeyType::kFloat, KeyType::kDouble};
@@ -70,8 +70,8 @@ BankKeys::BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const 
   if (others != 0 && !options.any && !quiet) {
     Say("warning: " + path + ": " + WithCommas(others) + " of " +
         Counted(members.size(), "member") + ", such as " + Quoted(first_other->name) +
-        ", cannot have these keys, which are " + KeyTypesText(asked) + ": theirs are " +
-        KeyTypesText(first_other->key_types));
+        ", cannot have keys of the input: the input's keys are " + KeyTypesText(asked) +
+        ", and the member's keys are " + KeyTypesText(first_other->key_types));
   }
   if (!HasAny(types, stored)) return;
   const auto add = [&](KeyType type, const auto& has) {
@@ -100,7 +100,7 @@ void BankKeys::AddHashes(KeyType type, const KeyBatch& batch, size_t i) {
     const auto low = static_cast<uint32_t>(value);
     const bool fits = value <= std::numeric_limits<uint32_t>::max() ||
                       static_cast<int64_t>(value) >= std::numeric_limits<int32_t>::min();
-    // Negative integers are those near 2^64.
+    // Negative integers are represented as integers from 2^63 to 2^64 - 1.
     if (fits && (value >> 32 == 0 || static_cast<int64_t>(value) < 0)) {
       return AddHash(&low, sizeof(low), i);
     }

@@ -14,14 +14,14 @@
 
 namespace tamis::tools {
 
-// Queries each member in its key type: integers also as the four bytes of the INT32 of Parquet,
-// numbers in text also as its FLOAT and DOUBLE. Not-a-number may be in every member of FLOAT or
-// DOUBLE, because no filter rules it out.
+// Queries each member in its key type. Integers are also queried as the four bytes of a Parquet
+// INT32, and numbers in text also as FLOAT and DOUBLE. A NaN is reported for every member with
+// FLOAT or DOUBLE keys, because filters cannot rule out a NaN.
 class BankKeys {
  public:
-  // Keys are read in the type `asked`. Throws Error(kInvalidArgument) if no member can have such
-  // keys, unless `options` allow any type. Prints a warning if some members cannot, unless `quiet`.
-  // `bank` must outlive this object.
+  // The keys to query are of type `asked`. If `options` do not allow any type, throws
+  // Error(kInvalidArgument) if no member can have such keys, and if `quiet` is false, prints a
+  // warning if some members cannot have them. `bank` must outlive this object.
   BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
            KeyType asked, bool quiet);
 
@@ -29,23 +29,22 @@ class BankKeys {
   std::vector<BankHit> Select(const Engine& engine, const KeyBatch& batch);
   std::vector<uint64_t> CountPerMember(const Engine& engine, const KeyBatch& batch);
 
-  // Number of keys that were not queried as a type of Parquet, because this type cannot represent
-  // them. A key counts once for each such type.
+  // Returns how often a key was not queried as a Parquet type because the type cannot represent it.
   uint64_t misfits() const { return misfits_; }
 
  private:
-  // One query, of all members that have this type.
+  // One query for all members whose keys have type `type`.
   struct Pass {
     KeyType type;
     std::vector<bool> members;  // by index
   };
-  // Appends the hashes of key i in this type of Parquet, and i for each hash.
+  // Appends the hashes of key i as Parquet type `type` to hashes_, and i to keys_ for each hash.
   void AddHashes(KeyType type, const KeyBatch& batch, size_t i);
   void AddHash(const void* stored, size_t bytes, size_t key);
 
   const FilterBank& bank_;
   KeyType asked_;
-  std::vector<Pass> passes_;  // empty if all members are queried with keys as they are
+  std::vector<Pass> passes_;  // empty if all members are queried in the type `asked_`
   uint64_t misfits_ = 0;
   std::vector<uint64_t> hashes_;
   std::vector<uint64_t> keys_;         // the keys of these hashes

@@ -8,8 +8,9 @@
 
 namespace tamis::tools {
 
-// Reads all keys of regular files of `total_bytes` bytes, and leaves standard input where it was.
-// Prints the count, unless `quiet`. Throws what KeyReader throws.
+// Counts all keys of the input, which must be regular files of `total_bytes` bytes. Restores the
+// position of standard input. If `quiet` is false, prints the count. Throws the errors of
+// KeyReader.
 uint64_t CountKeys(const InputOptions& input, uint64_t total_bytes, bool quiet);
 
 }  // namespace tamis::tools

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kTooFewColumns = "too few columns";
 
-// A record without quotes is a line.
+// Splits a record without quotes, which is one line.
 void SplitLine(std::string_view line, char delimiter, size_t column, CsvRecord& record) {
   record.fields = 1 + static_cast<size_t>(std::count(line.begin(), line.end(), delimiter));
   if (record.fields <= column) {
@@ -19,7 +19,7 @@ void SplitLine(std::string_view line, char delimiter, size_t column, CsvRecord& 
   record.field = line.substr(0, line.find(delimiter));
 }
 
-// Returns the first place of `a` or `b` from `at` on, or the end of the text.
+// Returns the position of the first `a` or `b` from `at` on, or the end of the text.
 size_t FindEither(std::string_view text, size_t at, char a, char b) {
   while (at < text.size() && text[at] != a && text[at] != b) ++at;
   return at;
@@ -94,7 +94,7 @@ bool CsvReader::Scan(std::string_view text, bool last, OnField on_field) {
       s.state = State::kQuoted;
       s.doubled = true;
     } else if (c == '\n') {
-      // A CR after a closing quote is in no field anyway.
+      // Only a field without quotes can end with the CR of the line end.
       const bool plain_return =
           s.state == State::kPlain && s.at >= s.begin + 2 && text[s.at - 2] == '\r';
       end_field(s.at - (plain_return ? 2 : 1));

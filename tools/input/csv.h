@@ -1,4 +1,4 @@
-// Records of comma- and tab-separated text.
+// Reads records of comma- and tab-separated text.
 #ifndef TAMIS_TOOLS_INPUT_CSV_H_
 #define TAMIS_TOOLS_INPUT_CSV_H_
 
@@ -13,9 +13,9 @@ namespace tamis::tools {
 struct CsvDialect {
   char delimiter = ',';
   // RFC 4180: a field may be in double quotes. It can then contain delimiters, line ends, and
-  // quotes written twice. In tab-separated text, quotes are text.
+  // quotes written twice. If false, as for tab-separated text, quotes are text.
   bool quotes = true;
-  // A quoted field of more lines counts as a quote that is not closed.
+  // A quoted field of more lines is an error, because its closing quote is probably missing.
   size_t max_quoted_lines = 1000;
 };
 
@@ -26,12 +26,12 @@ struct CsvRecord {
   size_t fields = 0;
   std::string_view field;       // as in the text, without enclosing quotes
   bool quoted = false;          // the field is in quotes
-  bool doubled_quotes = false;  // the field holds quotes written twice
+  bool doubled_quotes = false;  // the field contains quotes written twice
   const char* error = nullptr;  // why the field is missing
-  // Whether a record with an error has a quoted field with line ends. The quote may be a mistake,
-  // so that the end of the record is unknown.
+  // Whether a record with an error has a quoted field with line ends. Then the end of the record is
+  // unknown, because the opening quote may be a mistake.
   bool astray = false;
-  size_t quote_line = 0;  // if `astray`: index of the record's line in which this quote opens
+  size_t quote_line = 0;  // if `astray`: index of the record's line in which the field opens
 };
 
 // Finds the end of the first line of a text that comes in pieces. Looks at each byte once.
@@ -63,9 +63,9 @@ class CsvReader {
   // no more text follows.
   CsvRecord Read(std::string_view text, bool last, size_t column);
 
-  // Whether the incomplete record ends in quotes, and how many lines further down these quotes
-  // open.
+  // Returns whether the text of the incomplete record ends inside a quoted field.
   bool in_quotes() const { return scan_.state == State::kQuoted; }
+  // If in_quotes(), returns the index of the record's line in which the quoted field opens.
   size_t quote_line() const { return scan_.quote_line; }
 
   // Calls `visit` for every field of a complete record, without its quotes.
@@ -88,11 +88,11 @@ class CsvReader {
     size_t lines = 0;
     size_t column = 0;
     size_t begin = 0;       // of the current field, or of the text in its quotes
-    size_t closing = 0;     // position of its closing quote
-    size_t quote_line = 0;  // where its quotes opened
-    bool doubled = false;   // it holds quotes written twice
+    size_t closing = 0;     // position of the current field's closing quote
+    size_t quote_line = 0;  // line in which the current field opened
+    bool doubled = false;   // the current field contains quotes written twice
     bool spans = false;     // a quoted field of the record contains a line end
-    size_t span_line = 0;  // line where that field opens: the first such field, or the one in error
+    size_t span_line = 0;  // line in which this field opens: the field in error, or the first field
     const char* error = nullptr;
     // The field in the wanted column.
     size_t field_begin = 0;
@@ -101,7 +101,7 @@ class CsvReader {
   };
 
   // Continues reading, and calls `on_field(begin, bytes)` at the end of each field. Returns true if
-  // the record is complete, or if an error makes reading on useless.
+  // the record is complete, or if the record's end cannot be found because of an error.
   template <typename OnField>
   bool Scan(std::string_view text, bool last, OnField on_field);
 
@@ -113,10 +113,10 @@ class CsvReader {
 // Returns the likely separator of the fields of `record`: the most frequent character outside
 // quotes among comma, semicolon, tab and bar. Returns std::nullopt if the record contains none.
 std::optional<char> GuessSeparator(std::string_view record);
-// Returns how often `c` is in `record` outside quotes.
+// Counts how often `c` occurs in `record` outside quotes.
 size_t CountUnquoted(std::string_view record, char c);
 
-// Appends `field` to `out`, with each doubled quote as one quote.
+// Appends `field` to `out`. Replaces each doubled quote by one quote.
 void AppendUnquoted(std::string_view field, std::string& out);
 
 // Returns `text` without its line end, LF or CRLF.

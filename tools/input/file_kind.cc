@@ -21,7 +21,7 @@ constexpr FileKind Unread(const char* what, const char* command, const char* adv
 constexpr FileKind kGzip = {Packing::kGzip, "packed by gzip", "gzip -dc", nullptr};
 constexpr FileKind kZstd = {Packing::kZstd, "packed by zstd", "zstd -dc", nullptr};
 constexpr FileKind kZip =
-    Unread("a zip file", "unzip -p", "save a spreadsheet, which is a zip file, too, as CSV");
+    Unread("a zip file", "unzip -p", "if it is a spreadsheet, save it as CSV");
 constexpr FileKind kUtf16Little = Unread("text in UTF-16", "iconv -f UTF-16LE -t UTF-8");
 constexpr FileKind kUtf16Big = Unread("text in UTF-16", "iconv -f UTF-16BE -t UTF-8");
 constexpr FileKind kTamis = Unread("a filter saved by tamis", nullptr,
@@ -34,7 +34,7 @@ constexpr Magic kMagics[] = {
     {"\x28\xB5\x2F\xFD"sv, kZstd},
     {"@*M\x18"sv, kZstd},  // a skippable frame, with which pzstd begins
     {"tamis\r\n\x1A"sv, kTamis},
-    {"tamis\r\n\x07"sv, kTamis},  // an imported one
+    {"tamis\r\n\x07"sv, kTamis},  // an imported filter
     {"PAR1!"sv, Unread("a Parquet file", nullptr,
                        "export the column with the keys, for example: duckdb -c \"COPY (SELECT id "
                        "FROM 'FILE') TO 'ids.csv'\"")},
@@ -65,8 +65,7 @@ bool Fits(char pattern, char c) {
   }
 }
 
-// Returns whether in each pair of bytes the byte at `place` is NUL and the other is not, as in
-// UTF-16.
+// Returns whether in each pair of bytes only the byte at `place` is NUL, as in UTF-16.
 bool HasNulsAt(std::string_view text, size_t place) {
   for (size_t i = 0; i < text.size(); ++i) {
     if ((text[i] == '\0') != (i % 2 == place)) return false;

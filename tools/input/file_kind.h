@@ -12,9 +12,9 @@ namespace tamis::tools {
 
 struct FileKind {
   Packing packing = Packing::kNone;
-  const char* what = nullptr;  // "an xz file"; nullptr: text
-  // How to make text of it: a command that takes the name of the file as its last argument, or a
-  // sentence, or both.
+  const char* what = nullptr;  // such as "a zip file"; nullptr: text
+  // How to convert the file to text: a command to which the file's name is appended, or a sentence,
+  // or both.
   const char* command = nullptr;
   const char* advice = nullptr;
 
@@ -27,9 +27,9 @@ struct FileKind {
 // bytes.
 extern const FileKind kBinary;
 
-// Returns the kind of a file that begins with `text`, or std::nullopt if more of the file is
-// needed. Needs so few bytes that a user who types the input does not wait for an answer. `last`:
-// `text` is the whole file.
+// Returns the kind of a file that begins with `text`, or std::nullopt if `text` is too short to
+// decide. A few bytes suffice, so input that a user types is accepted without delay. `last`: `text`
+// is the whole file.
 std::optional<FileKind> RecognizeFile(std::string_view text, bool last);
 
 }  // namespace tamis::tools

@@ -22,7 +22,7 @@ ForeignFilter OpenForeign(const FilterFileOptions& options, const RunOptions& ru
   const auto refuse_if = [&](bool given, const char* names) {
     if (given) Refuse(path + " is a filter of another library: leave out " + names);
   };
-  refuse_if(open.map || open.no_map, "--map and --no-map, as it is loaded");
+  refuse_if(open.map || open.no_map, "--map and --no-map, because such filters are always loaded");
   refuse_if(open.verify || open.no_verify, "--verify and --no-verify");
   refuse_if(!options.secret.path.empty(), "--secret");
   refuse_if(options.type.any, "--any-type");

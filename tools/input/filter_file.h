@@ -1,4 +1,4 @@
-// The file that `tamis query` queries: a filter of tamis, or one of another library.
+// Opens the file that `tamis query` queries: a filter of tamis, or a filter of another library.
 #ifndef TAMIS_TOOLS_INPUT_FILTER_FILE_H_
 #define TAMIS_TOOLS_INPUT_FILTER_FILE_H_
 
@@ -24,13 +24,13 @@ struct FilterFileOptions {
   SecretOptions secret;
   OpenOptions open;
 
-  // Adds FILTER, --format, and the options of the members.
+  // Adds FILTER, --format, and the options of `type`, `secret` and `open`.
   void AddTo(const CommandLine& command);
 };
 
 // Opens the file at `options.path` to query it for keys of type `keys`. `input_bytes` is the size
-// of the input with these keys, if it is known. Throws Error(kInvalidArgument) for options that
-// such a file does not take, and for keys of a type that it cannot have.
+// of the input with these keys, if it is known. Throws Error(kInvalidArgument) for options that do
+// not apply to the file, and if the filter cannot have keys of type `keys`.
 std::shared_ptr<const Queryable> OpenQueryable(const FilterFileOptions& options,
                                                const RunOptions& run, KeyType keys,
                                                std::optional<uint64_t> input_bytes);

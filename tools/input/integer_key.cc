@@ -22,8 +22,8 @@ bool IsInteger(std::string_view text) {
   return result.ptr == text.data() + text.size() && result.ec == std::errc();
 }
 
-// Returns why `text` is not an integer. For the remaining text it checks only whether it is an
-// integer: finding out why not would double the time with each blank and sign.
+// Returns why `text` is not an integer. Checks the text without blanks and sign with IsInteger, not
+// recursively, because recursion would double the time with each blank and sign.
 const char* Misfit(std::string_view text) {
   const std::string_view inner = WithoutBlanks(text);
   if (inner.size() < text.size() && IsInteger(inner)) {

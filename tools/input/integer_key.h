@@ -1,4 +1,4 @@
-// Keys that are decimal integers.
+// Parses keys that are decimal integers.
 #ifndef TAMIS_TOOLS_INPUT_INTEGER_KEY_H_
 #define TAMIS_TOOLS_INPUT_INTEGER_KEY_H_
 
@@ -11,7 +11,7 @@ namespace tamis::tools {
 std::string_view WithoutBlanks(std::string_view text);
 
 // Parses an integer from -2^63 to 2^64 - 1: digits, with or without a minus sign before them.
-// Returns what is wrong with `text`, or nullptr.
+// Returns nullptr, or what is wrong with `text`.
 const char* ParseIntegerKey(std::string_view text, uint64_t& value);
 
 }  // namespace tamis::tools

@@ -8,7 +8,7 @@
 namespace tamis::tools {
 
 void KeyListOptions::AddTo(const CommandLine& command) {
-  command.Add("--keys", path, "file with keys, one a line or as below; - is standard input")
+  command.Add("--keys", path, "file with keys, by default one per line; - is standard input")
       .Type("LIST")
       .Required()
       .NotEmpty();

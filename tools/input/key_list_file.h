@@ -13,10 +13,10 @@
 
 namespace tamis::tools {
 
-// The options --keys and those about the keys in that file.
+// --keys, and the options that describe the keys in the file of --keys.
 struct KeyListOptions {
   std::string path;
-  InputOptions input;    // without its paths
+  InputOptions input;    // `input.paths` is not used
   bool parquet = false;  // a column of a Parquet file, which ReadKeyList does not read
 
   void AddTo(const CommandLine& command);

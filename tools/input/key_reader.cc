@@ -153,7 +153,7 @@ void KeyReader::CheckSameHeader(std::string_view header) const {
   };
   throw Error(ErrorCode::kInvalidArgument,
               detail::StrCat(file_->name(), ": its column ", at + 1, " is ", name(here),
-                             ", and that of ", header_file_, " is ", name(first),
+                             ", but in ", header_file_, " it is ", name(first),
                              ": their records cannot share one header; query each file by itself"));
 }
 
@@ -163,7 +163,7 @@ void KeyReader::RefuseCrLines(std::string_view text) const {
   if (text.find('\r') >= text.size() - 1) return;
   throw Error(ErrorCode::kInvalidArgument,
               file_->name() + ": its lines end in CR alone, without LF: `tr '\\r' '\\n' < FILE | " +
-                  "tamis ...` reads them, and --as-is takes the file as one line");
+                  "tamis ...` converts them, and --as-is reads the file as one line");
 }
 
 void KeyReader::NoteFirst(std::string_view record) {
@@ -180,11 +180,11 @@ void KeyReader::NoteFirst(std::string_view record) {
 }
 
 void KeyReader::CheckSeparator() const {
-  // A separator that the user has given is not questioned.
+  // If the user has given --separator, it is not an error.
   const std::optional<char> other = shape_.other_separator();
   if (!other || options_.separator) return;
   throw Error(ErrorCode::kInvalidArgument,
-              file_->name() + ": each record has one field, and the same number of " +
+              file_->name() + ": each record has only one field, but the same number of " +
                   Quoted({&*other, 1}) + ": give " + SeparatorOption(*other) +
                   (options_.tsv ? "" : ", or --separator ',' if this is intended"));
 }
@@ -192,7 +192,7 @@ void KeyReader::CheckSeparator() const {
 size_t KeyReader::FindColumn(std::string_view header) const {
   std::optional<size_t> found, again;
   std::string names;
-  bool has_blanks = false;  // and would be the column without them
+  bool has_blanks = false;  // a name equals the wanted name except for blanks around it
   size_t columns = 0;
   CsvReader::ForEachField(header, dialect_, [&](std::string_view name) {
     const std::string_view bare = options_.trim ? WithoutBlanks(name) : name;
@@ -217,7 +217,7 @@ size_t KeyReader::FindColumn(std::string_view header) const {
 
 void KeyReader::Parse(KeyBatch& batch) {
   if (options_.u64) return ParseU64(batch);
-  // Room for a whole window, so that pointers into the string stay valid.
+  // Reserves memory for a whole window, so that pointers into the string stay valid.
   unquoted_.clear();
   if (options_.reads_csv()) unquoted_.reserve(file_->text().size());
   while (batch.num_records() < needs_.max_batch && !file_->text().empty()) {
@@ -230,7 +230,7 @@ void KeyReader::Parse(KeyBatch& batch) {
 
 size_t KeyReader::ParseRecord(KeyBatch& batch) {
   const std::string_view text = file_->text();
-  // An empty line, which is the same in every format. There may be 16 MiB of them.
+  // An empty line is the same in every format. A fast path, because there may be 16 MiB of them.
   if (text.front() == '\n' && !keeps_bare_empty_) {
     NoteFirst(text.substr(0, 1));
     Reject(kEmptyKey, {}, batch);
@@ -272,7 +272,7 @@ void KeyReader::ParseU64(KeyBatch& batch) {
   const std::string_view text = file_->text();
   const size_t n = std::min(text.size() / sizeof(uint64_t), needs_.max_batch);
   batch.integers.resize(n);
-  // Little-endian bytes are integers already, except on a big-endian machine.
+  // The input is little-endian.
   if (n > 0) std::memcpy(batch.integers.data(), text.data(), n * sizeof(uint64_t));
   if constexpr (std::endian::native == std::endian::big) {
     for (uint64_t& key : batch.integers) key = __builtin_bswap64(key);
@@ -323,7 +323,7 @@ void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batc
 }
 
 void KeyReader::Conclude(const char* consequence, bool some_key) const {
-  // Left-over bytes show that the input is not raw integers, or was cut short.
+  // In raw integers, left-over bytes are an error: the input was cut short, or has another format.
   const MaxBad by_default = options_.u64 ? MaxBad{.count = 0} : MaxBad();
   counts_.Conclude({options_.max_bad.value_or(by_default), some_key, separator_hint_, consequence});
 }

@@ -21,18 +21,18 @@
 
 namespace tamis::tools {
 
-// Consecutive records of an input. A record is a line, a CSV record or a raw integer. It is good if
-// it contains a key.
+// Consecutive records of an input. A record is a line, a CSV record or a raw integer. Records that
+// contain a key are good, and other records are bad.
 struct KeyBatch {
   std::vector<std::string_view> strings;  // the keys, unless they are integers
   std::vector<uint64_t> integers;         // the keys, if they are integers
-  std::vector<std::string_view> texts;    // integers as written, unless raw; if asked for
-  std::vector<std::string_view> records;  // with their line ends; if asked for
-  std::vector<size_t> bad;                // the records of the batch without a key, ascending
+  std::vector<std::string_view> texts;    // if Needs::texts: integers as written, except raw ones
+  std::vector<std::string_view> records;  // if Needs::records: good records with their line ends
+  std::vector<size_t> bad;                // indices of the bad records of the batch, ascending
   bool are_integers = false;
 
   size_t size() const { return are_integers ? integers.size() : strings.size(); }
-  // Good records and bad ones.
+  // Returns the number of good and bad records.
   size_t num_records() const { return size() + bad.size(); }
   Keys keys() const { return are_integers ? Keys(integers) : Keys(strings); }
 };
@@ -52,22 +52,22 @@ class KeyReader {
   // next call. Throws Error(kIo). Throws Error(kInvalidArgument) for
   // - a bad record, if options.strict is set
   // - a quote that is never closed, so that records cannot be separated
-  // - a separator that no record has, if all records have another one
+  // - a separator that no record has, if all records have another separator
   // - a header that differs from the first
   // - a file whose lines end in CR alone
   bool Next(KeyBatch& batch);
 
-  // The first header that was read, with its line end, or "" without a header.
+  // Returns the first header that was read, with its line end, or "" if there is no header.
   const std::string& header() const { return header_; }
   // Returns how many bytes of the files were read. In compressed files these are compressed bytes.
   uint64_t bytes_read() const { return bytes_read_; }
-  // Number of records without a key, and of empty records among them.
+  // Return the number of records without a key, and the number of empty records among them.
   uint64_t num_bad() const { return counts_.without_key(); }
   uint64_t num_empty() const { return counts_.empty(); }
 
-  // Must be called at the end. Prints on standard error how many records lack a key, if any do.
-  // Throws Error(kInvalidArgument), with `consequence`, if no record had a key and either some were
-  // bad or `some_key` is set, and if more were bad than options.max_bad allows.
+  // Must be called after the last batch. If records lack a key, prints their number on standard
+  // error. Throws Error(kInvalidArgument), with `consequence`, in the cases of
+  // LineCounts::Conclude.
   void Conclude(const char* consequence, bool some_key) const;
 
  private:
@@ -83,7 +83,8 @@ class KeyReader {
   // Throws for an error after which it is unknown where records begin.
   void CheckQuotes(const CsvRecord& record) const;
   void CheckSeparator() const;
-  // Must be called for the first record of each file, or its beginning.
+  // Must be called with the first record of each file, or with its beginning. Later calls for the
+  // same file do nothing.
   void NoteFirst(std::string_view record);
   // Throws if `text`, the whole contents of a file, consists of lines that end in CR alone.
   void RefuseCrLines(std::string_view text) const;
@@ -102,11 +103,11 @@ class KeyReader {
   LineFinder lines_;
   CsvReader csv_;
   size_t column_ = 0;      // in the current file, from 0
-  uint64_t position_ = 0;  // in the current file: number of the first line from 1; raw: offset
+  uint64_t position_ = 0;  // in the current file: line number, from 1, or offset of a raw integer
   std::string header_;
   std::string header_file_;     // the file that has this header
   bool begun_ = false;          // the first record of the current file has been read
-  std::string separator_hint_;  // a sentence, if another separator seems right for a file
+  std::string separator_hint_;  // end of errors, if another separator seems right for a file
   RecordShape shape_;           // of the current file
   std::string unquoted_;        // fields of the batch that differ from their text
   uint64_t bytes_read_ = 0;

@@ -13,7 +13,7 @@ void KeyTypeOptions::Require(KeyTypes types, const std::string& path, KeyType as
   if (any || types.Admit(asked)) return;
   const char* const cure = types.Has(KeyType::kInteger) ? "give --integers (or --u64)"
                            : types.Has(KeyType::kBytes) ? "leave out --integers and --u64"
-                                                        : "the command cannot read these";
+                                                        : "the command cannot read such keys";
   throw Error(ErrorCode::kInvalidArgument, path + ": its keys are " + KeyTypesText(types) +
                                                ", and not " + KeyTypesText(asked) + ": " + cure +
                                                ", or --any-type if this is intended");
@@ -25,8 +25,9 @@ std::string KeyTypeOptions::Doubt(KeyTypes types, const std::string& name, KeyTy
   if (!types.Has(KeyType::kUnknown)) return "";
   if (asked == 0 || found > asked / kHardlyAny) return "";
   return name +
-         " does not record whether its keys are text or integers, and of these keys, queried as " +
-         KeyTypesText(type) + ", it has none or hardly any: if they have the wrong type, " +
+         " does not record whether its keys are text or integers, and hardly any of the keys was "
+         "found. The keys were queried as " +
+         KeyTypesText(type) + ": if this is wrong, " +
          (type == KeyType::kInteger ? "leave out --integers and --u64" : "give --integers");
 }
 

@@ -1,4 +1,4 @@
-// Checks whether a filter can have keys of a type.
+// Checks whether a filter can have keys of a given type.
 #ifndef TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 #define TAMIS_TOOLS_INPUT_KEY_TYPE_H_
 
@@ -16,16 +16,16 @@ struct KeyTypeOptions {
 
   // Adds --any-type.
   void AddTo(const CommandLine& command);
-  // Throws Error(kInvalidArgument) for keys of a type that the filter at `path` cannot have, unless
-  // any type is allowed. The message names the option that gives the right type.
+  // If `any` is false and the filter at `path` cannot have keys of type `asked`, throws
+  // Error(kInvalidArgument). The message names the option that selects the right type.
   void Require(const Filter& filter, const std::string& path, KeyType asked) const {
     Require(filter.key_types(), path, asked);
   }
-  // The same for a filter whose keys have these types.
+  // Likewise, for a filter whose keys have the types `types`.
   void Require(KeyTypes types, const std::string& path, KeyType asked) const;
 
-  // Returns a note if the types of the keys of filter `name` are unknown, and `found` of `asked`
-  // keys are so few that their type may be wrong. Returns "" otherwise.
+  // Returns a note if the key types of the filter `name` are unknown and at most one key in 20 was
+  // found: `found` of `asked` keys. The type of these keys may then be wrong. Otherwise returns "".
   static std::string Doubt(KeyTypes types, const std::string& name, KeyType type, uint64_t found,
                            uint64_t asked);
 };

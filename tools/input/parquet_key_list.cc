@@ -15,7 +15,7 @@
 namespace tamis::tools {
 namespace {
 
-using namespace parquet;  // of the library
+using namespace parquet;  // tamis::parquet
 
 bool IsParquetFile(const std::string& path) {
   constexpr std::string_view kMagic = "PAR1";
@@ -26,13 +26,13 @@ bool IsParquetFile(const std::string& path) {
   return std::string_view(begin, sizeof(begin)) == kMagic;
 }
 
-// Finds the column by its path or number. A single column needs neither.
+// Finds the column by its path or number. Without both, returns the only column of the file.
 size_t ColumnOf(const Schema& schema, const std::string& file, const InputOptions& input) {
   const size_t count = schema.columns().size();
   if (input.column.empty() && count == 1) return 0;
   if (input.column.empty()) {
     throw Error(ErrorCode::kInvalidArgument, file + " has " + Counted(count, "column") +
-                                                 ": give the one with the keys by --key-column");
+                                                 ": give the column of the keys by --key-column");
   }
   try {
     return schema.Find(input.column);
@@ -40,7 +40,7 @@ size_t ColumnOf(const Schema& schema, const std::string& file, const InputOption
     std::optional<uint64_t> number;
     try {
       number = input.ColumnNumber();
-    } catch (const Error&) {  // for example for 0
+    } catch (const Error&) {  // not a number, or 0
     }
     if (number && *number >= 1 && *number <= count) return *number - 1;
     throw Error(error.code(), file + ": " + error.what());

@@ -1,4 +1,4 @@
-// The keys of `tamis parquet prune`, from a text file or a column of another Parquet file.
+// Reads the keys of `tamis parquet prune` from a text file or a column of another Parquet file.
 #ifndef TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_
 #define TAMIS_TOOLS_INPUT_PARQUET_KEY_LIST_H_
 
@@ -12,9 +12,9 @@ namespace tamis::tools {
 // All keys, in memory.
 class PruneKeys {
  public:
-  // Prints how many values of a column are keys, unless `quiet`. Throws what ReadKeyList,
-  // OpenColumnValues and parquet::ReadKeyColumn throw. Throws Error(kInvalidArgument) if the column
-  // has only nulls, and if text is expected and the file is a Parquet file.
+  // If `quiet` is false, prints how many different keys a column contains. Throws the errors of
+  // ReadKeyList, OpenColumnValues and parquet::ReadKeyColumn. Throws Error(kInvalidArgument) if the
+  // column has only nulls, and if the file is a Parquet file although --parquet is not given.
   PruneKeys(const KeyListOptions& options, bool quiet);
   PruneKeys(const PruneKeys&) = delete;
   PruneKeys& operator=(const PruneKeys&) = delete;
@@ -27,7 +27,7 @@ class PruneKeys {
 
   KeyListFile file_;
   parquet::KeyColumn column_;
-  parquet::KeyList keys_;  // points into one of these
+  parquet::KeyList keys_;  // points into file_ or column_
 };
 
 }  // namespace tamis::tools

@@ -9,8 +9,8 @@
 
 namespace tamis::tools {
 
-// Opens the values of a file. Throws Error(kUnsupported), with the way to get Arrow, if tamis was
-// built without it, and the errors of parquet::OpenArrowValues.
+// Opens the values of a file. If tamis was built without Arrow, throws Error(kUnsupported) with a
+// message that describes how to install Arrow. Throws the errors of parquet::OpenArrowValues.
 std::unique_ptr<parquet::ColumnValues> OpenColumnValues(const std::filesystem::path& path);
 
 }  // namespace tamis::tools

@@ -1,4 +1,4 @@
-// Counts the fields of the records of a file, and finds out whether the separator is wrong.
+// Compares the numbers of fields of a file's records, and detects a wrong separator.
 #ifndef TAMIS_TOOLS_INPUT_RECORD_SHAPE_H_
 #define TAMIS_TOOLS_INPUT_RECORD_SHAPE_H_
 
@@ -27,15 +27,15 @@ class RecordShape {
   }
 
   uint64_t records() const { return records_; }
-  // Returns the separator that seems to be meant: a character that is equally frequent in all
-  // records, if there are two or more, and each has one field.
+  // If there are two or more records and each has one field, returns the separator that seems to be
+  // meant: a character that is equally frequent in all records.
   std::optional<char> other_separator() const { return records_ > 1 ? candidate_ : std::nullopt; }
 
  private:
   uint64_t records_ = 0;
   size_t fields_ = 0;  // of the first record
   std::optional<char> candidate_;
-  size_t count_ = 0;  // of the candidate in each record
+  size_t count_ = 0;  // how often the candidate occurs in each record
 };
 
 }  // namespace tamis::tools

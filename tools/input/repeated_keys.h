@@ -14,23 +14,25 @@
 
 namespace tamis::tools {
 
-// A table of keys, byte for byte, that is filled in a first pass over an input and queried in a
-// second. A key that is not in the table must occur only once in the input.
+// An exact table of keys. The first pass over an input adds keys, and the second pass queries them.
+// A key that is not in the table must occur only once in the input.
 class RepeatedKeys {
  public:
-  // Adds the `i`th key of `batch`. A key that is in the table already changes nothing.
+  // Adds the `i`th key of `batch`, if the table does not contain it.
   void Add(const KeyBatch& batch, size_t i);
-  // Returns true for a key that is not in the table, and for the first call with a key that is.
+  // Returns true if the table does not contain the key, and in the first call with a key that the
+  // table contains.
   bool IsFirst(const KeyBatch& batch, size_t i);
 
   size_t size() const { return written_.size(); }
-  // Estimated memory.
+  // Returns an estimate of the memory of the table.
   uint64_t bytes() const;
 
  private:
   std::pmr::monotonic_buffer_resource memory_;  // the bytes of the keys
   uint64_t key_bytes_ = 0;
-  std::unordered_map<std::string_view, bool, TableHash> written_;  // true: returned by IsFirst
+  // The keys, and whether IsFirst has returned true for them.
+  std::unordered_map<std::string_view, bool, TableHash> written_;
 };
 
 }  // namespace tamis::tools

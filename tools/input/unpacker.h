@@ -16,23 +16,22 @@ class Unpacker {
  public:
   virtual ~Unpacker() = default;
 
-  // Unpacks from the front of `in` to the front of `out` as long as there is input and room.
-  // Removes from `in` what it used. Returns the number of bytes that it wrote, also of input that
-  // earlier calls took. Throws Error(kCorrupt).
+  // Unpacks from the front of `in` to the front of `out`, at most until `in` is empty or `out` is
+  // full. Removes the unpacked bytes from `in`. Returns the number of bytes written to `out`, which
+  // may come from input of earlier calls. Throws Error(kCorrupt).
   virtual size_t Unpack(std::string_view& in, std::span<char> out) = 0;
 
-  // Returns whether the packed data may end here. Several packed files in a row, as `cat a.gz b.gz`
-  // makes them, count as one.
+  // Returns whether the packed data may end here. The output of `cat a.gz b.gz`, for example,
+  // counts as one packed file, and may end after each part.
   virtual bool complete() const = 0;
 };
 
-// `name` is the name of the file, for errors. Return nullptr if tamis was built without the
-// library.
+// Return nullptr if tamis was built without the library. Errors contain `name`, the file's name.
 std::unique_ptr<Unpacker> MakeGzipUnpacker(const std::string& name);
 std::unique_ptr<Unpacker> MakeZstdUnpacker(const std::string& name);
 
-// Return the library that unpacks, with its version, such as "zlib 1.2.13", or "" if tamis was
-// built without it.
+// Return the name and version of the library, such as "zlib 1.2.13", or "" if tamis was built
+// without the library.
 std::string GzipLibrary();
 std::string ZstdLibrary();
 

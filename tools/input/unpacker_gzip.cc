@@ -42,7 +42,8 @@ class GzipUnpacker : public Unpacker {
       state_ = State::kBetween;
     } else if (status == Z_MEM_ERROR) {
       throw std::bad_alloc();
-    } else if (status != Z_OK && status != Z_BUF_ERROR) {  // Z_BUF_ERROR: there is nothing to do
+    } else if (status != Z_OK &&
+               status != Z_BUF_ERROR) {  // Z_BUF_ERROR: no input, or `out` is full
       Fail(std::string("its gzip data are damaged: ") +
            (stream_.msg != nullptr ? stream_.msg : "they need a dictionary"));
     }
@@ -55,7 +56,7 @@ class GzipUnpacker : public Unpacker {
   enum class State {
     kInside,   // inside a member
     kBetween,  // between two members, or after the last
-    kPadding,  // in zeros at the end, as on tapes
+    kPadding,  // in zeros after the last member, with which tapes are padded
   };
 
   [[noreturn]] void Fail(const std::string& problem) const {

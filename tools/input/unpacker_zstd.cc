@@ -22,7 +22,7 @@ class ZstdUnpacker : public Unpacker {
   ~ZstdUnpacker() override { ZSTD_freeDStream(stream_); }
 
   size_t Unpack(std::string_view& in, std::span<char> out) override {
-    // A call between frames would begin another frame, which may not come.
+    // A call of the library between frames would begin another frame, but there may be no more.
     if (in.empty() && complete_) return 0;
     ZSTD_inBuffer input = {in.data(), in.size(), 0};
     ZSTD_outBuffer output = {out.data(), out.size(), 0};

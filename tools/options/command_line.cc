@@ -14,12 +14,12 @@
 namespace tamis::tools {
 namespace {
 
-// The group of options that the help leaves out. With an empty group name, errors would also leave
-// out the names of these options.
+// The group of options that the help leaves out. CLI11 also hides groups with an empty name, but
+// then its errors lack the names of the options.
 constexpr char kHiddenGroup[] = "Hidden";
 
-// Formats the help like the parser's own formatter, but leaves out details, such as which options
-// exclude each other. Errors report these.
+// Formats the help like the parser's own formatter, but leaves out which options exclude each
+// other. If a user gives such options, the error names them.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -67,8 +67,8 @@ size_t Distance(std::string_view a, std::string_view b) {
 // Returns the end of an error about an unknown `word`: "; did you mean NAME?" if one of `names` is
 // similar, otherwise "".
 std::string IsMeant(std::string_view word, const std::vector<std::string>& names) {
-  constexpr size_t kMostMistakes = 2;  // two exchanged letters count as two
-  constexpr size_t kBeginning = 3;     // letters that suffice as the beginning of a name
+  constexpr size_t kMostMistakes = 2;  // exchanging two letters counts as two mistakes
+  constexpr size_t kBeginning = 3;     // the first 3 letters of a name, or more, also match it
   const std::string* nearest = nullptr;
   size_t least = std::min(kMostMistakes + 1, word.size());
   for (const std::string& name : names) {
@@ -92,7 +92,7 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     }
     if (std::find(names.begin(), names.end(), given) != names.end()) {
-      return Quoted(given) + " must come after the command, and not after \"--\"";
+      return Quoted(given) + " must come after the command and before any \"--\"";
     }
     // The user may have forgotten a dash, as in "-fpr".
     return "unknown option " + Quoted(given) + IsMeant(is_long ? given : "-" + given, names);
@@ -105,7 +105,7 @@ std::string UnexpectedText(const CLI::App& app, const std::string& word) {
   return "unknown command " + Quoted(word) + IsMeant(word, names);
 }
 
-// Returns the option of `app` with which the parser's message begins, or nullptr.
+// Returns the option of `app` whose name begins the parser's message, or nullptr.
 const CLI::Option* OptionOf(const CLI::App& app, const std::string& message) {
   std::string name = message.substr(0, message.find_first_of(": "));
   name.erase(0, name.find_first_not_of('-'));
@@ -144,8 +144,8 @@ std::string ErrorText(const CLI::App& program, const CLI::App& app, const CLI::P
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
     case CLI::ExitCodes::ExtrasError:
     case CLI::ExitCodes::RequiredError:
-      // Reports an unknown argument first: it may be the missing option with a typing error in its
-      // name.
+      // Reports an unknown argument before a missing option, because the argument may be this
+      // option with a typing error.
       if (!rest.empty()) return UnexpectedText(app, rest[0]);
       return (option == nullptr ? "a command" : option->get_name()) + " is required";
     case CLI::ExitCodes::ArgumentMismatch:

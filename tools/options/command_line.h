@@ -1,5 +1,5 @@
-// Defines commands and options. Only command_line.cc includes the header of the parser CLI11, which
-// takes seconds to compile.
+// Defines commands and options. Only command_line.cc includes the header of the parser CLI11,
+// because compiling this header takes seconds.
 #ifndef TAMIS_TOOLS_OPTIONS_COMMAND_LINE_H_
 #define TAMIS_TOOLS_OPTIONS_COMMAND_LINE_H_
 
@@ -37,8 +37,8 @@ class Option {
   CLI::Option* option_;
 };
 
-// A program or one of its commands. Copies refer to the same command. The variables that options
-// set must outlive all copies.
+// A program or one of its commands. Copies refer to the same command. Add and AddFlag store
+// references to `value` and `flag`, which must outlive all copies.
 class CommandLine {
  public:
   CommandLine(const std::string& program, const std::string& description,
@@ -63,8 +63,9 @@ class CommandLine {
         description);
   }
 
-  // Parses the command line of the program. Returns the exit status if the help was printed or an
-  // error reported, and std::nullopt if a command must run. Throws the errors of `parse`.
+  // Parses the command line of the program. If the help was printed or an error was reported,
+  // returns the exit status. Otherwise returns std::nullopt: the given command must run. Throws the
+  // errors of the `parse` functions.
   std::optional<int> Parse(int argc, char** argv) const;
   // Returns whether this command was given.
   bool given() const;

@@ -11,7 +11,7 @@ enum ExitCode : int {
   kNoMatch = 1,  // query --any only
   kUsage = 2,    // wrong options, or invalid input
   kFailure = 3,  // input or output failed, a file is corrupt, or a result is wrong
-  kSaved = 4,    // the output was saved, but is not known to be durable, or its report failed
+  kSaved = 4,    // the output was saved, but may not survive a crash, or the report failed
 };
 
 constexpr ExitCode ExitCodeFor(ErrorCode code) {

@@ -9,7 +9,7 @@
 namespace tamis::tools {
 namespace {
 
-// Returns the kind with this name, which OneOf has accepted.
+// Returns the hash named `name`, which must be one of kHashKinds.
 HashKind HashKindNamed(std::string_view, std::string_view name) {
   return *std::find_if(std::begin(kHashKinds), std::end(kHashKinds),
                        [&](HashKind kind) { return HashKindName(kind) == name; });

@@ -14,7 +14,7 @@ namespace tamis::tools {
 
 // Returns the names of the kinds for which `may_be` returns true.
 std::vector<std::string> KindNames(bool (*may_be)(const FilterKindInfo& kind));
-// Returns the kind with this name, which OneOf has accepted.
+// Returns the kind named `name`, which must be the name of a kind.
 FilterKind KindNamed(std::string_view option, std::string_view name);
 
 // Adds an option that sets `kind`, a FilterKind or a std::optional<FilterKind>.
@@ -26,7 +26,7 @@ Option AddKind(const CommandLine& command, const std::string& names, Kind& kind,
   return option;
 }
 
-// Adds --kind, and its former name --type, which the help leaves out.
+// Adds --kind, and --type, its former name, which the help leaves out.
 void AddKindAndType(const CommandLine& command, FilterKind& kind,
                     bool (*may_be)(const FilterKindInfo& kind), const std::string& description);
 

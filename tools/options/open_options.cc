@@ -6,9 +6,9 @@
 namespace tamis::tools {
 
 const char kVerifyHelp[] =
-    "All bytes of a mapped file are verified if it has at most 256 MiB, or 16 times the bytes of\n"
-    "the inputs, if these are files. Otherwise only the parts that keys need are read, and damage\n"
-    "to them goes unnoticed without --verify.\n";
+    "A mapped file is verified as a whole if its size is at most 256 MiB, or at most 16 times\n"
+    "the size of the inputs, if these are files. Otherwise only the parts that queries touch are\n"
+    "read. Damage to these parts is found only with --verify.\n";
 
 void OpenOptions::AddTo(const CommandLine& command) {
   const Option with_map = command.AddFlag("--map", map, "map the file (default)");
@@ -22,7 +22,7 @@ void OpenOptions::AddTo(const CommandLine& command) {
 }
 
 // Verifying a byte of the filter takes about a thirtieth of the time of querying a byte of input.
-// So the verification is short, or adds about half to the time of the queries at most.
+// So a verification under these limits is short, or adds at most about half to the query time.
 bool OpenOptions::Verifies(const std::string& path, std::optional<uint64_t> input_bytes) const {
   constexpr uint64_t kSoonDone = uint64_t{256} << 20;
   constexpr uint64_t kPerInputByte = 16;

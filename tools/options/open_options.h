@@ -1,4 +1,4 @@
-// How commands that query a saved filter or bank open it: mapped or loaded, verified or not.
+// Opens saved filters and banks for commands that query them: mapped or loaded, verified or not.
 #ifndef TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
 #define TAMIS_TOOLS_OPTIONS_OPEN_OPTIONS_H_
 

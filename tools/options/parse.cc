@@ -29,9 +29,9 @@ std::optional<uint64_t> MultiplyAdd(uint64_t value, uint64_t factor, uint64_t te
   return result;
 }
 
-// Parses digits with single underscores between them, with an optional fraction and exponent of
-// ten, and multiplies by 10^exponent10. The result is exact. Returns std::nullopt if the value is
-// not a whole number of 64 bits.
+// Parses a decimal number with an optional fraction and exponent, and with single underscores
+// between digits. Returns the number * 10^exponent10, without rounding, or std::nullopt if the
+// result is not a whole number of 64 bits.
 std::optional<uint64_t> WholeNumber(std::string_view text, int exponent10) {
   std::string digits;
   bool fraction = false;
@@ -136,8 +136,8 @@ std::optional<std::chrono::sys_seconds> UtcTime(std::string_view text) {
   const auto [year, month, day, hour, minute, second] = fields;
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(month), std::chrono::day(day)};
-  // The clock of the system counts nanoseconds in 64 bits, so it cannot represent years before
-  // 1678.
+  // std::chrono::system_clock counts nanoseconds in 64 bits, so it represents only the years 1678
+  // to 2262.
   if (!date.ok() || year < 1970 || year > 2200) return std::nullopt;
   if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
@@ -230,7 +230,7 @@ MaxBad ParseMaxBad(std::string_view option, std::string_view text) {
 char ParseSeparator(std::string_view option, std::string_view text) {
   if (text.size() != 1 || text.find_first_of("\"\r\n") == 0) {
     Refuse(option, text,
-           "one byte other than a quote or line end, such as ';' or '|' (for a tab: --tsv)");
+           "one byte other than a quote or line end, such as ';' or '|' (for tabs, give --tsv)");
   }
   return text[0];
 }
@@ -272,8 +272,8 @@ std::chrono::system_clock::time_point ParseTime(std::string_view option, std::st
   if (const auto time = UtcTime(text)) return *time;
   if (const auto duration = Duration(text)) return std::chrono::system_clock::now() + *duration;
   Refuse(option, text,
-         "a time in UTC of the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or a time from "
-         "now of at most 36500d, such as 36h");
+         "a time in UTC in the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or a duration "
+         "from now of at most 36500d, such as 36h");
 }
 
 }  // namespace tamis::tools

@@ -1,5 +1,5 @@
-// Parses numbers as people type them. Every function parses the whole of `text`, or throws
-// Error(kInvalidArgument) with `option`, the text and the allowed values.
+// Parses the values of options. If the whole of `text` is not an allowed value, each function
+// throws Error(kInvalidArgument). The message contains `option`, `text` and the allowed values.
 #ifndef TAMIS_TOOLS_OPTIONS_PARSE_H_
 #define TAMIS_TOOLS_OPTIONS_PARSE_H_
 
@@ -21,8 +21,8 @@ uint64_t ParseCount(std::string_view option, std::string_view text);
 // Parses a whole number that is not 0.
 uint64_t ParsePositiveCount(std::string_view option, std::string_view text);
 
-// Parses a number of bytes that is not 0, without a suffix or with one of K, KiB, M, MiB ...
-// (powers of 1024) and kB, MB ... (powers of 1000).
+// Parses a number of bytes that is not 0. Optional suffixes are K, KiB, M, MiB ... (powers of 1024)
+// and kB, MB ... (powers of 1000).
 uint64_t ParseBytes(std::string_view option, std::string_view text);
 
 // Parses a number of threads in [1, 1024].

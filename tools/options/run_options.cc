@@ -17,8 +17,8 @@ std::optional<Calibration> SavedCalibration() {
     std::error_code missing;
     if (std::filesystem::exists(path, missing)) return Calibration::Load(path);
   } catch (const Error& error) {
-    // Without a home directory there is no calibration. A calibration that is damaged or cannot be
-    // read is ignored, because calls are only slower without it.
+    // Without a home directory, no calibration is saved. A calibration that is damaged or cannot be
+    // read is ignored, because it affects only the speed of calls.
     if (error.code() == ErrorCode::kCorrupt)
       Say(std::string("calibration ignored: ") + error.what());
   }

@@ -11,8 +11,8 @@
 
 namespace tamis::tools {
 
-// Returns the calibration of this machine, if `tamis backends --calibrate` has saved one. Returns
-// std::nullopt if it cannot be read. If it is damaged, also prints a message on standard error.
+// Returns the calibration that `tamis backends --calibrate` has saved, or std::nullopt if no
+// calibration can be read. If the file is damaged, also prints a message on standard error.
 std::optional<Calibration> SavedCalibration();
 
 struct RunOptions {
@@ -23,7 +23,8 @@ struct RunOptions {
   // Adds --backend, --threads and --quiet.
   void AddTo(const CommandLine& command);
 
-  // Returns the backend of --backend, or nullptr. Throws Error(kUnknownBackend).
+  // Returns the backend of --backend, or nullptr if it was not given. Throws
+  // Error(kUnknownBackend).
   const Backend* Pinned() const;
   // Makes an engine with these options and the calibration of this machine, if there is one.
   Engine MakeEngine() const;

@@ -12,14 +12,13 @@
 
 namespace tamis::tools {
 
-// Bit i of the file is the bit of record i, good or bad: bit i % 8 of byte i / 8. Bits past the
-// last record are 0.
+// The bit of record i, good or bad, is bit i % 8 of byte i / 8. Bits past the last record are 0.
 class BitmapFile {
  public:
   explicit BitmapFile(const std::string& path) : out_(path) {}
 
-  // Appends the bits of the records of `batch`: for keys the bits of `found`, or the opposite bits
-  // if `invert`, and 0 for records without a key.
+  // Appends one bit for each record of `batch`: for a key its bit in `found`, inverted if `invert`,
+  // and for a record without a key 0.
   void Append(const Bitmap& found, bool invert, const KeyBatch& batch);
   void Close();
 
@@ -29,7 +28,7 @@ class BitmapFile {
   Output out_;
   std::string bytes_;  // of the current batch
   unsigned byte_ = 0;
-  int bits_ = 0;  // number of bits in byte_, which is not yet in bytes_
+  int bits_ = 0;  // number of bits in byte_
 };
 
 }  // namespace tamis::tools

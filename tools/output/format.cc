@@ -64,14 +64,14 @@ std::string Wrapped(std::string_view text, size_t indent, size_t width) {
 
 namespace {
 
-// Returns the length of the first character of `text` if it is invisible or misleading, and 0
-// otherwise: a control character, a blank other than the space, a character without width, or one
-// that changes the direction of text.
+// Returns the length of the first character of `text` if this character is invisible or misleading:
+// a control character, a blank other than the space, a character without width, or a character that
+// changes the direction of text. Otherwise returns 0.
 size_t UnseenBytes(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0; };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
   // In UTF-8: U+0080 to U+00A0, the soft hyphen, and U+2000 to U+200F, U+2028 to U+202F, U+205F to
-  // U+206F, which are blanks and marks; the wide blank of Ogham, that of CJK, and U+FEFF.
+  // U+206F, which are blanks and marks; U+1680 (Ogham space), U+3000 (wide space) and U+FEFF.
   if (byte(0) == 0xC2) return (byte(1) >= 0x80 && byte(1) <= 0xA0) || byte(1) == 0xAD ? 2 : 0;
   if (byte(0) == 0xE2 && byte(1) == 0x80) {
     return (byte(2) >= 0x80 && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAF) ? 3 : 0;

@@ -9,7 +9,7 @@
 
 namespace tamis::tools {
 
-// Like std::snprintf, into a string of the length that it needs.
+// Returns the text that std::printf would write.
 [[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...);
 
 // Returns "5,000,000,000".
@@ -21,11 +21,11 @@ std::string Counted(uint64_t n, std::string_view what);
 std::string Row(std::string_view name, std::string_view value);
 
 // Returns `text` in lines of at most `width` characters, broken at spaces, with `indent` spaces
-// before all lines but the first. A longer word gets a longer line. Ends with a newline.
+// before all lines but the first. If a word does not fit, its line is longer. Ends with a newline.
 std::string Wrapped(std::string_view text, size_t indent, size_t width);
 
-// Returns `text` with \xNN for each byte of control characters, which a terminal would obey, and of
-// blanks that look like a space but are not one.
+// Returns `text` with \xNN for each byte of a control character, which could change the state of a
+// terminal, and for each byte of a blank that looks like a space.
 std::string Printable(std::string_view text);
 
 // Returns at most 40 characters of `text`, Printable and in quotes.

@@ -1,4 +1,4 @@
-// Reports in JSON.
+// Formats reports in JSON.
 #ifndef TAMIS_TOOLS_OUTPUT_JSON_H_
 #define TAMIS_TOOLS_OUTPUT_JSON_H_
 
@@ -7,8 +7,8 @@
 
 namespace tamis::tools {
 
-// Returns `json` as lines, the last one with a line end. Bytes that are not UTF-8, as in names of
-// files, become U+FFFD.
+// Returns `json` as lines. Every line ends with a newline. Bytes that are not UTF-8, such as in
+// file names, become U+FFFD.
 std::string JsonText(const nlohmann::ordered_json& json);
 
 }  // namespace tamis::tools

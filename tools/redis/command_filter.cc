@@ -33,12 +33,12 @@ namespace {
 
 using Deadline = std::optional<std::chrono::system_clock::time_point>;
 
-// Adds --deadline, for commands that make a filter.
+// Adds --deadline to a command that can create a filter.
 void AddDeadlineTo(const CommandLine& command, Deadline& deadline) {
   command
       .Add("--deadline", deadline, ParseTime,
-           "time from which queries get no answers; the filter is removed an hour later: "
-           "2026-12-31T23:59:59Z, or from now 36h or 7d (default: never)")
+           "time from which queries and insertions fail; an hour later, the filter is removed. "
+           "2026-12-31T23:59:59Z, or a duration from now: 36h or 7d (default: never)")
       .Type("TIME");
 }
 
@@ -161,7 +161,7 @@ struct FileOptions {
   RedisOptions redis;
   std::string path;
   bool create = false;
-  Deadline deadline;  // of the filter to create
+  Deadline deadline;  // if `create`: deadline of the new filter
   SaveOptions save;
 };
 
@@ -201,7 +201,7 @@ redis::SplitBlockFilter OpenOrCreate(const FileOptions& options,
 int RunPush(const FileOptions& options) {
   if (options.deadline && !options.create) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--deadline needs --create, as the filter exists already");
+                "--deadline needs --create: the deadline of an existing filter cannot be changed");
   }
   const SplitBlockBloomFilter local = SplitBlockBloomFilter::Map(
       options.path, {.verify = Verify::kFull, .secret = options.redis.secret.Read()});
@@ -282,9 +282,11 @@ Command AddRedisPush(const CommandLine& redis) {
   options->redis.AddTo(command);
   options->redis.secret.AddTo(command);
   options->redis.AddDurableTo(command);
-  command.AddFlag("--create", options->create, "make the filter first, of the same size and hash");
+  command.AddFlag("--create", options->create,
+                  "create the filter first, with the size and hash of FILE");
   AddDeadlineTo(command, options->deadline);
-  command.Add("FILE", options->path, "split-block filter of the same size and hash").Required();
+  command.Add("FILE", options->path, "file with a split-block filter of the same size and hash")
+      .Required();
   return {command, [options] { return RunPush(*options); }};
 }
 

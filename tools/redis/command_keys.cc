@@ -43,10 +43,10 @@ constexpr char kRedisQueryExamples[] =
     "  tamis redis query --name ids --integers --count ids.txt\n";
 
 constexpr char kRebuildFooter[] =
-    "Replaces the keys of the filter by those of the files. Clients use the old keys until the\n"
-    "new ones are complete. Keys that clients insert during the rebuild are in the new filter,\n"
-    "too. Keys that they inserted shortly before it must be in the files. Needs memory for the\n"
-    "filter on this machine, and for a second copy on the servers.\n"
+    "Replaces the keys of the filter by the keys of the files. Clients use the old keys until the\n"
+    "new keys are complete. Keys that clients insert during the rebuild are in the new filter,\n"
+    "too. Keys that clients inserted shortly before the rebuild must be in the files. Allocates\n"
+    "memory for one filter on this machine, and for a second copy of the filter on the servers.\n"
     "\n"
     "With --end-abandoned and without files, ends a rebuild whose process is gone.\n"
     "\n";
@@ -62,16 +62,16 @@ struct InsertOptions {
   bool json = false;
 };
 
-// Prints how many of the `sent` keys were inserted in spite of the error.
+// Prints how many of the `sent` keys were inserted although `error` was thrown.
 void SayWhatIsIn(uint64_t sent, const UnansweredError& error) {
   const uint64_t unknown = error.keys().size();
   std::string said;
   if (error.code() == ErrorCode::kNotDurable) {
     said = "inserted: " + Counted(sent, "key") + ", of which " + WithCommas(unknown) +
-           " may not be on enough replicas";
+           " may be on too few replicas";
   } else {
     said = "inserted: " + Counted(sent - unknown, "key") + "; " + WithCommas(unknown) +
-           " more may not be in";
+           " more may be missing";
   }
   Say(said + ". Inserting them again does no harm");
 }
@@ -94,7 +94,7 @@ int RunInsert(const InsertOptions& options) {
       throw;
     } catch (const Error&) {
       Say(Counted(inserted, "key") +
-          " had been inserted before; inserting them again does no harm");
+          " had been inserted before the error; inserting them again does no harm");
       throw;
     }
     progress.Advance(reader.bytes_read() - before);

@@ -39,7 +39,8 @@ std::string ReadPassword(const std::string& path) {
   text = text.substr(0, text.find('\n'));
   if (text.ends_with('\r')) text.remove_suffix(1);
   if (text.empty() || text.size() > kEnough) {
-    throw Error(ErrorCode::kInvalidArgument, file.name() + ": has no password on its first line");
+    throw Error(ErrorCode::kInvalidArgument,
+                file.name() + ": the first line must be a password of 1 to 4096 bytes");
   }
   return std::string(text);
 }
@@ -60,15 +61,15 @@ void RedisOptions::AddTo(const CommandLine& command) {
 void RedisOptions::AddDurableTo(const CommandLine& command) {
   command
       .Add("--durable-replicas", durable_replicas, ParsePositiveCount,
-           "wait until N replicas of each master have the keys, or fail with status 4")
+           "wait until N replicas of each master have the keys; if this fails, exit status 4")
       .Type("N");
 }
 
 redis::ServerOptions ServersOf(const RedisServerOptions& options) {
   if (HasPassword(options.url)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "--url: a password in a command can be seen by others; give --password-file FILE, "
-                "or TAMIS_REDIS_PASSWORD in the environment");
+                "--url: other users can see a password in a command; give --password-file FILE, or "
+                "TAMIS_REDIS_PASSWORD in the environment");
   }
   redis::ServerOptions servers;
   servers.user = options.user;

@@ -14,9 +14,9 @@
 
 namespace tamis::tools {
 
-// Converts `options` to the options of the library. Reads the password from the file, if one is
-// given, or from TAMIS_REDIS_PASSWORD, if it is set. Throws Error(kIo), and Error(kInvalidArgument)
-// for a password in an argument. Messages do not contain the password.
+// Converts `options` to the options of the library. Reads the password from the password file, or
+// without a file from TAMIS_REDIS_PASSWORD. Throws Error(kIo). Throws Error(kInvalidArgument) for a
+// password in an argument, and for a file without a password. Messages do not contain the password.
 redis::ServerOptions ServersOf(const RedisServerOptions& options);
 
 struct RedisOptions {
@@ -33,7 +33,7 @@ struct RedisOptions {
 
   redis::ServerOptions Servers() const { return ServersOf(server); }
   redis::SplitBlockFilter Open(redis::Unavailable unavailable = redis::Unavailable::kThrow) const;
-  // Returns `paths` and the files of these options, so that outputs can be compared with them.
+  // Returns `paths` and the files that these options name. Outputs must not be among them.
   std::vector<std::string> And(std::vector<std::string> paths) const;
 };
 

@@ -16,12 +16,12 @@ struct RedisServerOptions {
   std::string password_file;
   std::string ca_file;
 
-  // Adds --url, --user, --password-file and --ca-file. The help lists them under `heading`, or
-  // under its usual heading if `heading` is empty.
+  // Adds --url, --user, --password-file and --ca-file. If `heading` is not empty, the help lists
+  // them under this heading.
   void AddTo(const CommandLine& command, const std::string& heading = {});
   // Returns whether one of the options was given.
   bool given() const;
-  // Returns `paths` and the files of these options, so that outputs can be compared with them.
+  // Returns `paths` and the files that these options name. Outputs must not be among them.
   std::vector<std::string> And(std::vector<std::string> paths) const;
 };
 

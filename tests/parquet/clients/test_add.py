@@ -261,7 +261,7 @@ def test_the_reason_is_given(tmp_path, tamis_command, add_filters):
         assert sorted(tmp_path.iterdir()) == [path]
     else:
         assert "int64: 3 filters" in done.stderr
-        assert "uint8: none for 3 row groups" in done.stderr
+        assert "uint8: no new filter for 3 row groups" in done.stderr
 
 
 def test_impossible_additions(tmp_path, add_filters):
