@@ -22,17 +22,17 @@ struct MissingBackend {
 // If support for GPUs is compiled in, the first call of either function starts the GPU's driver.
 // Child processes that are forked later cannot use the driver. Two other calls also start the
 // driver: making an Engine that may use a GPU, and FindBackend with a name that is not a backend of
-// the host. Making a filter starts the driver only if TAMIS_BACKEND is such a name.
+// the host. Making a filter starts the driver only if TAMIS_BACKEND is not a backend of the host.
 std::span<const Backend> Backends();
 std::span<const MissingBackend> MissingBackends();
 
-// Returns the backend of that name, in upper or lower case. Throws Error(kUnknownBackend), with the
-// names that are allowed, if the name is unknown or its backend does not run on this machine.
+// Returns the backend with this name, in upper or lower case. If the name is unknown or the backend
+// does not run on this machine, throws Error(kUnknownBackend), which lists the allowed names.
 const Backend& FindBackend(std::string_view name);
 
-// Returns the backend that new filters use. This is the backend that the environment variable
-// TAMIS_BACKEND names. If the variable is not set or empty, it is the first of Backends(). Throws
-// the errors of FindBackend.
+// Returns the backend that new filters use. The environment variable TAMIS_BACKEND names this
+// backend. If the variable is not set or empty, returns the first of Backends(). Throws the errors
+// of FindBackend.
 const Backend& DefaultBackend();
 
 }  // namespace tamis

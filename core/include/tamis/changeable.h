@@ -1,4 +1,5 @@
-// The interface of everything that takes keys: insertion, insertion of absent keys, and erasure.
+// The interface of all classes into which keys can be inserted. Some classes can also insert only
+// absent keys, or erase keys.
 //
 // See docs/contracts.md for the rules of all classes: keys, nulls, outputs, threads, errors.
 #ifndef TAMIS_CHANGEABLE_H_
@@ -33,15 +34,15 @@ struct ChangeTraits {
 struct ChangeOutputs {
   // Indices of the keys that were not inserted or erased, nulls included, ascending.
   uint64_t* rejected_indices = nullptr;
-  // Bitmaps over all keys: keys that Change::kInsertIfAbsent inserted, and keys that are absent and
-  // could not be inserted.
+  // Bitmaps over all keys. `fresh`: keys that Change::kInsertIfAbsent inserted. `rejected`: absent
+  // keys that could not be inserted.
   uint64_t* fresh = nullptr;
   uint64_t* rejected = nullptr;
 };
 
-// Takes keys. Each derived class makes public only the functions that it supports, so calls of the
-// other functions do not compile. The functions of changes.h accept any Changeable, and check at
-// run time whether it supports the change.
+// An object into which keys can be inserted. Each derived class makes public only the functions
+// that it supports, so calls of the other functions do not compile. The functions of changes.h
+// accept any Changeable, and check at run time whether it supports the change.
 //
 // Adds no data members to the classes that derive from it.
 class Changeable {
@@ -57,9 +58,9 @@ class Changeable {
   Changeable& operator=(const Changeable&) = default;
   Changeable& operator=(Changeable&&) noexcept = default;
 
-  // Inserts keys in their order. Returns the number of inserted keys, which are all except nulls
-  // and keys that do not fit. A key that does not fit changes nothing, and the keys after it are
-  // still tried. Throws Error(kReadOnly), and the errors that the class documents.
+  // Inserts keys in their order. Returns the number of inserted keys: all keys except nulls and
+  // keys that do not fit. A key that does not fit changes nothing, and the keys after it are still
+  // tried. Throws Error(kReadOnly), and the errors that the class documents.
   size_t Insert(Keys keys);
   // Without this overload, {"a", "b"} would be taken for one iterator pair.
   size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
@@ -68,12 +69,12 @@ class Changeable {
   size_t Insert(Keys keys, std::span<uint64_t> rejected);
 
   // Inserts the keys that are absent, one after another, and returns their number. Bit i of `fresh`
-  // becomes 1 if key i was inserted, and 0 otherwise. Whether a key is present is decided just
-  // before its insertion: a key is present if Contains then returns true, because the key was
-  // inserted before (also earlier in `keys`) or is a false positive. A present key changes nothing,
-  // even in a filter that could store another copy of it. Nulls and keys that do not fit are not
-  // inserted. `fresh` needs BitmapWords(n) words or more, of which exactly BitmapWords(n) are
-  // written. Throws Error(kReadOnly), and the errors that the class documents.
+  // becomes 1 if key i was inserted, and 0 otherwise. A key is present if Contains would return
+  // true just before the key's turn. So keys that were inserted earlier, also earlier in `keys`,
+  // are present, and so are false positives. A present key changes nothing, even in a filter that
+  // could store another copy of it. Nulls and keys that do not fit are not inserted. `fresh` needs
+  // BitmapWords(n) words or more, of which exactly BitmapWords(n) are written. Throws
+  // Error(kReadOnly), and the errors that the class documents.
   size_t InsertIfAbsent(Keys keys, Bitmap fresh);
   // Also sets bit i of `rejected` if key i is absent and could not be inserted. If such a key
   // occurs twice in `keys`, it can be rejected twice. A key whose bit is 0 in both bitmaps is

@@ -1,5 +1,5 @@
-// Stops compilation as C++17 or older, or for a big-endian processor, with one clear error. Every
-// public header includes this one.
+// Stops compilation with one clear error if the language is older than C++20 or the processor is
+// big-endian. Every public header includes this one.
 #ifndef TAMIS_CPP20_H_
 #define TAMIS_CPP20_H_
 

@@ -23,7 +23,7 @@ enum class ErrorCode {
   kUnsupported,      // a file of another version or kind, or an operation that the object lacks
   kDevice,           // a GPU or its driver failed
   kNotDurable,       // saved, but a power cut or a lost server may still undo it
-  kBusy,             // another process or thread is changing the same thing, or has replaced it
+  kBusy,             // another process or thread is changing, or has replaced, the same object
   kCancelled,        // the caller cancelled the work
   kSecret,           // the secret of a keyed hash is missing, wrong, or given for another hash
   kUnavailable,      // a server cannot be reached, refuses, or lacks a part of the data

@@ -1,6 +1,6 @@
 // The hash functions of filters: the kinds, their seeds and secrets, and the hash of a key.
 //
-// Two kinds are bit-equal to the xxHash library: XXH3_64bits_withSeed and XXH64
+// Two kinds return the same hashes as XXH3_64bits_withSeed and XXH64 of the xxHash library
 // (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). The other two are keyed, for keys that an
 // attacker may choose: SipHash-1-3 and SipHash-2-4 (Aumasson and Bernstein, 2012). Every kind
 // hashes an integer key as its eight little-endian bytes. See docs/contracts.md for keys and their
@@ -21,7 +21,7 @@ enum class HashKind : uint32_t {
   kXxh3 = 1,       // XXH3-64; two multiplications for an integer key. The default.
   kXxh64 = 2,      // XXH64; with seed 0 the hash of Apache Parquet's Bloom filters.
   kSipHash13 = 3,  // SipHash-1-3: one round for each 8 bytes, three at the end
-  kSipHash24 = 4,  // SipHash-2-4: the variant that its authors propose, with a larger margin
+  kSipHash24 = 4,  // SipHash-2-4: its authors' proposal, with a larger security margin
 };
 
 // The key of SipHash: 16 bytes, the low half first, each half little-endian. A program that has the

@@ -36,10 +36,10 @@ class KeyTypes {
 
   constexpr uint16_t bits() const noexcept { return bits_; }
   constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
-  // Returns whether a key of this type may be in a filter with keys of the types in this set. This
-  // is so if the set is empty, if the set contains `type` or kUnknown, or if `type` is kUnknown.
-  // (Even if the result is false, a string of eight bytes and the integer with these bytes have the
-  // same hash.)
+  // Returns whether a key of this type may be in a filter with keys of the types in this set. The
+  // result is true if the set is empty, if the set contains `type` or kUnknown, or if `type` is
+  // kUnknown. A query can return true even if the result is false: a string of eight bytes and the
+  // integer with these bytes have the same hash.
   constexpr bool Admit(KeyType type) const noexcept {
     return bits_ == 0 || type == KeyType::kUnknown || Has(KeyType::kUnknown) || Has(type);
   }

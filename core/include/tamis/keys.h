@@ -107,7 +107,7 @@ enum class KeyLayout : uint8_t {
 
 // A batch of keys in any of the layouts above. It is a view of a few pointers and numbers, cheap to
 // pass by value. The memory that it points to must outlive the call that takes it. Vectors, arrays
-// and spans of integers of 32 or 64 bits, std::string_view or std::string convert to it.
+// and spans of integers of 32 or 64 bits, std::string_view or std::string convert to Keys.
 //
 // A batch of any layout can have nulls: see WithValidity. 0 and "" are keys like any others.
 class Keys {

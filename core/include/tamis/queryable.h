@@ -41,7 +41,7 @@ struct QueryTraits {
   // each Query is a round trip.
   size_t slice_keys = kSlice;
   bool waits = false;                // whether a Query may wait for a server
-  const Backend* backend = nullptr;  // converts bits to outputs; nullptr: the best one of the host
+  const Backend* backend = nullptr;  // converts bits to outputs; nullptr: the host's best backend
 };
 
 // Answers "maybe" or "no" for keys. The answer is "maybe" for every key that was inserted, and for
@@ -61,22 +61,23 @@ class Queryable {
   template <detail::NoKey T>
   bool Contains(T) const = delete;
 
-  // Query many keys, and return the number of keys that may be in. Throw Error(kInvalidArgument)
-  // before the first query if `out` is too small. Throw the errors of Query. If there are no keys,
-  // Query is not called.
+  // Query many keys, and return the number of keys that may be in the object. Throw
+  // Error(kInvalidArgument) before the first query if `out` is too small. Throw the errors of
+  // Query. If there are no keys, Query is not called.
   //
-  // Sets bit i if key i may be in. `out` needs BitmapWords(n) words or more for n keys. Writes
-  // exactly BitmapWords(n) words. Bits past the last key are 0.
+  // Sets bit i if key i may be in the object. `out` needs BitmapWords(n) words or more for n keys.
+  // Writes exactly BitmapWords(n) words. Bits past the last key are 0.
   size_t Contains(Keys keys, Bitmap out) const;
-  // Writes one byte per key: 1 if the key may be in, otherwise 0. `out` needs n bytes or more.
+  // Writes one byte per key: 1 if the key may be in the object, otherwise 0. `out` needs n bytes or
+  // more.
   size_t Contains(Keys keys, std::span<uint8_t> out) const;
-  // Writes the indices of the keys that may be in, ascending. `out` needs n elements or more, even
-  // if few keys are in. Elements past the result are unspecified. With 32-bit indices, n may be at
-  // most 2^32.
+  // Writes the indices of the keys that may be in the object, ascending. `out` needs n elements or
+  // more, even if the result is smaller. Elements past the result are unspecified. With 32-bit
+  // indices, n may be at most 2^32.
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
   size_t Count(Keys keys) const;
-  // Return the same outputs in memory that they allocate. Also throw std::bad_alloc.
+  // Return the same outputs in newly allocated memory. Also throw std::bad_alloc.
   Answers Contains(Keys keys) const;
   std::vector<uint64_t> Select(Keys keys) const;
 
@@ -97,13 +98,13 @@ class Queryable {
   Queryable& operator=(const Queryable&) = default;
   Queryable& operator=(Queryable&&) noexcept = default;
 
-  // Writes BitmapWords(keys.size()) words: bit i is 1 if key i may be in. Bits of nulls and bits
-  // past the last key are 0. The words may contain anything before the call. `keys` may be any part
-  // of a call, and has at least one key.
+  // Writes BitmapWords(keys.size()) words: bit i is 1 if key i may be in the object. Bits of nulls
+  // and bits past the last key are 0. The words may contain anything before the call. `keys` may be
+  // any part of a call, and has at least one key.
   //
   // Throws Error(kInvalidArgument), before it writes, for keys of a type that this class does not
-  // take. Throws UnansweredError after it has written all bits; the bits of keys without an answer
-  // are 1. After any other exception the outputs of the call are unspecified.
+  // accept. Throws UnansweredError after it has written all bits; the bits of keys without an
+  // answer are 1. After any other exception the outputs of the call are unspecified.
   virtual void Query(const Keys& keys, uint64_t* bits) const = 0;
 
   // Returns the filter that an Engine may query instead of this object, to use its kernels, its

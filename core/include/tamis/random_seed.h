@@ -12,8 +12,8 @@ namespace tamis {
 //
 // Keys that collide by chance under one seed do not collide under another, so filters with
 // different seeds have false positives for different keys. A seed does not protect against an
-// attacker who chooses keys: strings can be prepared that collide under every seed of XXH64.
-// RandomKeyedHash does.
+// attacker who chooses keys: strings can be prepared that collide under every seed of XXH64. Use
+// RandomKeyedHash against such attackers.
 uint64_t RandomSeed();
 
 }  // namespace tamis

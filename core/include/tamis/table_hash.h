@@ -10,9 +10,9 @@
 
 namespace tamis {
 
-// SipHash-1-3 with a secret of this process, for std::unordered_map and the like. Nobody can
-// prepare keys that share a bucket. With std::hash, which returns integers unchanged, prepared keys
-// make each lookup as slow as a walk over all keys. Thread-safe.
+// SipHash-1-3 with a random secret of this process, for std::unordered_map and similar tables.
+// Without the secret, nobody can prepare keys that share a bucket. With std::hash, which returns
+// integers unchanged, prepared keys make each lookup as slow as a walk over all keys. Thread-safe.
 class TableHash {
  public:
   // The first construction in the process throws the errors of RandomKeyedHash.

@@ -15,9 +15,9 @@ enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 
 // Converts counts of a time unit to keys of KeyType::kTime. A point in time is a count since
 // 1970-01-01 00:00 UTC. The key is the count of nanoseconds, hashed as 64 bits. Before 1677 and
-// after 2262, this count needs more than 64 bits and is hashed as 128 bits. So 5 seconds and 5000
-// milliseconds are the same key, and so are a date and its midnight. If the unit is kNanos or the
-// count is 0, the integer with the same count is the same key, otherwise not.
+// after 2262, this count does not fit 64 bits and is hashed as 128 bits. Therefore 5 seconds and
+// 5000 milliseconds are the same key, and a date and its midnight are the same key. An integer key
+// and the time with the same count are the same key only if the unit is kNanos or the count is 0.
 //
 // The counts must outlive the TimeKeys object, which must outlive the calls that take its keys.
 class TimeKeys {

@@ -1,5 +1,5 @@
-// A reference to a callable, which must outlive the reference. Replaces std::function where nothing
-// is kept and nothing may be allocated.
+// A reference to a callable, which must outlive the reference. Replaces std::function where the
+// callable is not stored and nothing may be allocated.
 #ifndef TAMIS_CORE_SRC_BASE_FUNCTION_REF_H_
 #define TAMIS_CORE_SRC_BASE_FUNCTION_REF_H_
 

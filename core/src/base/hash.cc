@@ -1,7 +1,7 @@
 #include "tamis/hash.h"
 
-// Inlined, lookups of one string of 200 bytes in cache take a sixth less time; those of short
-// strings take hardly any less.
+// Inlining makes lookups of one string of 200 bytes in cache take a sixth less time. Lookups of
+// short strings take about the same time.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

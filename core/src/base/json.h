@@ -1,4 +1,5 @@
-// JSON, for the files that read or write it. Including this costs seconds of compile time.
+// JSON, for the files that read or write it. Including this header adds seconds to the compile
+// time.
 #ifndef TAMIS_CORE_SRC_BASE_JSON_H_
 #define TAMIS_CORE_SRC_BASE_JSON_H_
 
@@ -7,14 +8,14 @@
 #include <string>
 #include <vector>
 
-// Disables the assertions of the parser about itself: the library never aborts.
+// Disables the parser's internal assertions, because the library never aborts.
 #define JSON_ASSERT(condition) static_cast<void>(0)
 #include <nlohmann/json.hpp>
 
 namespace tamis::detail {
 
-// Makes Json a type of this library alone. Otherwise the linker could merge its functions with
-// those in a program that has its own nlohmann-json, compiled with other settings.
+// Makes Json a type of this library alone. Otherwise the linker could merge its functions with a
+// program's own copy of nlohmann-json that was compiled with other settings.
 template <typename T>
 struct JsonAllocator : std::allocator<T> {
   JsonAllocator() = default;

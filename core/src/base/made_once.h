@@ -1,7 +1,7 @@
 // Makes an object at its first use, for the rest of the process. A static variable of a function
-// would not do: if a thread forks while another one makes the variable, the child would wait for a
-// thread that it does not have. Here several threads may make the object at the same time, and the
-// first one to finish is kept.
+// would not work: if a thread forks while another thread initializes the variable, the child would
+// wait for that other thread, which it does not have. Here several threads may make the object at
+// the same time, and the first object that is complete is kept.
 #ifndef TAMIS_CORE_SRC_BASE_MADE_ONCE_H_
 #define TAMIS_CORE_SRC_BASE_MADE_ONCE_H_
 
@@ -10,9 +10,9 @@
 
 namespace tamis::detail {
 
-// Returns the object that `kept` points at, which make() returns if it does not exist yet. `kept`
-// must be constant-initialized, and nothing else may write to it. The object is never destroyed,
-// since objects of static lifetime may use it until the process ends.
+// Returns the object that `kept` points at. If no object exists yet, calls make() and keeps its
+// result. `kept` must be constant-initialized, and nothing else may write to it. The object is
+// never destroyed, since objects of static lifetime may use it until the process ends.
 template <typename T, typename Make>
 const T& MadeOnce(std::atomic<const T*>& kept, const Make& make) {
   const T* made = kept.load(std::memory_order_acquire);

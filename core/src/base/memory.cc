@@ -23,9 +23,9 @@ uint64_t ReadLimit(const fs::path& file) {
   return in >> limit ? limit : kNoLimit;
 }
 
-// Returns the lowest limit from `group` up to the root. In a container, the group may be named by
-// its path on the host, which does not exist there. Then only the root does, which is the group of
-// the container itself.
+// Returns the lowest limit from `group` up to the root. In a container, `group` may be a path of
+// the host that does not exist in the container. Then only the root exists, and the root is the
+// container's own group.
 uint64_t LowestLimit(const fs::path& mount, fs::path group, const char* file) {
   uint64_t lowest = ReadLimit(mount / file);
   for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
@@ -65,7 +65,7 @@ uint64_t PhysicalMemory() noexcept {
     // Unlimited groups of version 1 have a limit larger than any machine.
     if (machine != 0) return std::min(machine, limit);
   } catch (...) {
-    // There is not even memory to read a few lines. The size of the machine is still right.
+    // There was not enough memory to read the limit. The size of the machine is still known.
   }
   return machine;
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 alignas(kAlignment) constexpr std::byte kZeros[kMovedBytes] = {};
-// Smaller filters stay with operator new: a second-level TLB covers them with small pages.
+// Smaller filters use operator new: a second-level TLB covers them with small pages.
 constexpr uint64_t kLargeBytes = uint64_t{4} << 20;
 
 [[noreturn]] void ThrowOutOfMemory(uint64_t bytes, const std::string& why) {
@@ -55,7 +55,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
     if (huge) {
       os::AdviseHugePages(base, mapped);
     } else {
-      os::AdviseSmallPages(base, mapped);  // for systems that give huge pages unasked
+      os::AdviseSmallPages(base, mapped);  // for systems that use huge pages by default
     }
   } else {
     storage.resource_ =

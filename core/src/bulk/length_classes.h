@@ -82,8 +82,8 @@ class ByLength {
     std::memcpy(of_eight, bits, 8 * words);
     uint64_t all = 0;
     for (size_t w = 0; w < words; ++w) all |= of_eight[w];
-    // Takes eight strings at a time, since a branch or a count for each would take most of the
-    // time.
+    // Sorts eight strings at a time, because a branch or a counter for each string would take most
+    // of the time.
     for (size_t c = 0; c < kClasses; ++c) {
       uint8_t* end = sorted.indices_[c];
       if ((all >> c & kLowBits) != 0) {

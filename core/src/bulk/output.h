@@ -68,7 +68,7 @@ class Output {
   Element* elements() const noexcept {
     return static_cast<Element*>(out_);
   }
-  size_t ElementBytes() const noexcept;  // not of a bitmap
+  size_t ElementBytes() const noexcept;  // 1 for a bitmap
 
   Type type_;
   void* out_;
@@ -81,9 +81,9 @@ class Output {
 using QueryFunction = FunctionRef<void(const Keys& some, uint64_t* bits)>;
 
 // Queries all keys and writes the output. A bitmap is queried in one piece, other outputs by
-// traits.slice_keys. Returns the number of keys that may be in. Throws Error(kInvalidArgument)
-// before the first query if the output is too small. Throws the errors of the query;
-// UnansweredError is thrown only after all outputs are written.
+// traits.slice_keys. Returns the number of keys that may be in the queried object. Throws
+// Error(kInvalidArgument) before the first query if the output is too small. Throws the errors of
+// the query; UnansweredError is thrown only after all outputs are written.
 size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output);
 
 // The keys without an answer in the parts of a call, in the order of keys.

@@ -11,11 +11,11 @@
 
 namespace tamis::detail {
 
-// Sets bit i if value i of the batch may be in, and clears it otherwise. Writes
+// Sets bit i if value i of the batch may be in the filter, and clears it otherwise. Writes
 // BitmapWords(batch.n) words.
 using Probe = FunctionRef<void(const Batch& batch, uint64_t* bits)>;
 
-// Sets bit i if key i may be in, and clears it otherwise, also for nulls. Writes
+// Sets bit i if key i may be in the filter. Clears it otherwise, also for nulls. Writes
 // BitmapWords(keys.size()) words. `probe` is called like Probe.
 template <typename ProbeBatch>
 void QueryBits(const CommonKernels& kernels, const HashSpec& hash, const ProbeBatch& probe,
@@ -25,8 +25,8 @@ void QueryBits(const CommonKernels& kernels, const HashSpec& hash, const ProbeBa
   ClearNulls(keys, 0, keys.size(), bits);
 }
 
-// Does the same, ordered by region. `lists` must have room for the keys; its earlier contents are
-// dropped.
+// Does the same as the function above, ordered by region. `lists` must have room for the keys; its
+// earlier contents are dropped.
 void QueryByRegion(const Kernels& kernels, const HashSpec& hash, Probe probe, RegionLists& lists,
                    const Keys& keys, uint64_t* bits) noexcept;
 

@@ -11,8 +11,8 @@
 
 namespace tamis::detail {
 
-// Measured: bench/NOTES.md. With smaller regions there are more streams to scatter to, and larger
-// ones do not fit in the second-level cache.
+// Measured: bench/NOTES.md. Smaller regions mean more streams to scatter to. Larger regions do not
+// fit in the second-level cache.
 inline constexpr uint64_t kRegionBytes = uint64_t{2} << 20;
 inline constexpr uint64_t kMaxRegions = 256;
 
@@ -24,7 +24,7 @@ inline uint64_t NumRegions(uint64_t filter_bytes) noexcept {
 uint64_t RegionBlocks(uint64_t filter_bytes, uint64_t num_blocks) noexcept;
 
 // Returns the number of keys that a calibration uses to measure partitioned insertion: within
-// limits, many for each cache line of the filter, as when a filter is built.
+// limits, many keys for each cache line of the filter, as in the construction of a filter.
 inline uint64_t CalibratedKeys(uint64_t filter_bytes) noexcept {
   return std::min(filter_bytes / 8, uint64_t{32} << 20);
 }

@@ -10,7 +10,7 @@ constexpr size_t kWordBits = 64;
 
 }  // namespace
 
-// Does not read bytes without a bit of these keys.
+// Reads only bytes that contain bits of these keys.
 uint64_t ValidBits(const Keys& keys, size_t begin, size_t n) noexcept {
   const uint64_t bit = keys.first_bit() + begin;
   const uint8_t* const first = keys.validity() + bit / 8;
@@ -66,7 +66,7 @@ void ValidKeys::operator()(
     const CommonKernels& kernels, uint64_t begin, uint64_t n,
     FunctionRef<void(const Batch& batch, uint64_t index)> visit) const noexcept {
   if (n == 0) return;
-  // Fewer keys than in a batch without nulls, because `visit` needs most of the stack.
+  // Fewer keys than in a batch without nulls, because `visit` uses most of the stack.
   constexpr size_t kPacked = 768;
   alignas(64) uint64_t packed[kPacked];
   uint64_t done = 0;

@@ -1,5 +1,5 @@
 // A processor with its own memory, such as a GPU, to which an Engine can pass lookups. Declared
-// here and implemented by a backend, so that core does not depend on a particular one.
+// here and implemented by a backend, so that core does not depend on a particular backend.
 #ifndef TAMIS_CORE_SRC_ENGINE_ACCELERATOR_H_
 #define TAMIS_CORE_SRC_ENGINE_ACCELERATOR_H_
 

@@ -300,7 +300,7 @@ size_t Engine::Impl::OnThreads(detail::QueryFunction query, const QueryTraits& t
                                unsigned threads) {
   const size_t slices = keys.size() / slice_keys + (keys.size() % slice_keys != 0);
   if (slices == 1) return detail::Answer(query, traits, keys, output);
-  // Only rows need the count of each slice, which takes memory.
+  // The number of rows of each slice. Not allocated for outputs other than rows.
   std::vector<size_t> found(output.has_rows() ? slices : 0);
   std::atomic<size_t> sum{0};
   SliceErrors errors;

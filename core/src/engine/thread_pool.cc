@@ -93,11 +93,10 @@ class ThreadPool::Crew {
   }
 
   // Returns the job with the fewest tasks left, among those that can use another thread. Returns
-  // nullptr if no job can, or if enough threads work already: if the number of callers and workers
-  // reaches the number of processors and the largest number of threads that a call requested. More
-  // threads would wait for each other. With two callers and one worker on two processors, a small
-  // call beside a large one took ten times as long as alone at the 99th percentile
-  // (bench/NOTES.md).
+  // nullptr if no job can, or if enough threads work already: at least as many callers and workers
+  // as processors, and as the largest number of threads that a call requested. More threads would
+  // wait for each other. With two callers and one worker on two processors, a small call beside a
+  // large one took ten times as long as alone at the 99th percentile (bench/NOTES.md).
   Job* Best() const noexcept {
     size_t room = processors_;
     for (Job* job = first_; job != nullptr; job = job->following) {
@@ -125,7 +124,8 @@ class ThreadPool::Crew {
       ++job->running;
       ++working_;
       lock.unlock();
-      // If there are other calls, one of them may need this thread more after each task.
+      // Claims one task at a time if there are other calls, because another call may then need this
+      // thread more.
       while (job->RunOne(thread) && num_jobs_.load(std::memory_order_relaxed) == 1) {
       }
       lock.lock();

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns false, with nothing done, if the file was made without a name and cannot be given one.
+// Returns false, with nothing done, if the file was made without a name and cannot be given a name.
 bool TryWrite(const os::SaveTarget& target, FunctionRef<void(os::TemporaryFile&)> write,
               const SaveOptions& options, os::TemporaryFile::Name name) {
   os::TemporaryFile file(target, name);

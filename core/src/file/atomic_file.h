@@ -21,8 +21,8 @@ void WriteFileAtomically(const std::filesystem::path& path,
                          const SaveOptions& options = {});
 
 // Does the same with the bytes that `write` puts into the file, for contents that are never in
-// memory as a whole. `write` may read the file before it has its name. It is called again if the
-// file system cannot name a file afterwards. If it throws, everything stays as it was.
+// memory as a whole. `write` may read the file before it has its name. `write` is called again if
+// the file system cannot name the file afterwards. If `write` throws, nothing is replaced.
 void WriteFileAtomicallyBy(const std::filesystem::path& path,
                            FunctionRef<void(os::TemporaryFile&)> write,
                            const SaveOptions& options = {});

@@ -44,10 +44,10 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
     }
     return Storage::FromMemory(*memory, payload_at, payload_bytes);
   }
-  // No advice to the kernel. MADV_RANDOM, which stops read-ahead, is faster only for the first few
-  // keys (3 GiB, cold, on a virtual disk: 0.1 s instead of 1.8 s for 1,000 probes). Then it is much
-  // slower (12 s instead of 3.4 s for 100,000; 110 s instead of 17 s for 2 million): single pages
-  // are slow to read, and many keys need most of the file anyway.
+  // Gives the kernel no advice. MADV_RANDOM, which stops read-ahead, is faster only for the first
+  // few keys (3 GiB, cold, on a virtual disk: 0.1 s instead of 1.8 s for 1,000 probes). For more
+  // keys it is much slower (12 s instead of 3.4 s for 100,000; 110 s instead of 17 s for 2
+  // million): single pages are slow to read, and many keys need most of the file anyway.
   return Storage::FromMapping(file.Map().Release(), payload_at, payload_bytes);
 }
 
@@ -59,8 +59,8 @@ OpenedFile MapFile(const InputFile& file, FilterKind kind, const MapOptions& opt
   RequireKind(file.header(), kind, file.path());
   FileHeader header = file.header();
   header.hash = HashOf(header, options.secret, file.path());
-  // Verified by reads, not through the mapping. So a file that is cut short during this is an error
-  // and not a SIGBUS.
+  // Verifies by reading the file instead of the mapping. So if the file is cut short meanwhile,
+  // this is an error instead of a SIGBUS.
   if (options.verify == Verify::kFull) file.VerifyPayloads();
   OpenedFile opened{header, MapWhole(file, header.payload_bytes)};
   if (options.verify != Verify::kFull) {

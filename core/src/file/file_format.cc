@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 // would have to swap words when it loads files, and could not map them.
 static_assert(std::endian::native == std::endian::little);
 
-// A byte above 127 and both kinds of line ends reveal transfers in text mode. The last character
-// ends the output of a file to a DOS terminal. Modeled on the signature of PNG files.
+// CR and LF reveal transfers that change line ends. The last character stops DOS from printing the
+// rest of the file. Modeled on the signature of PNG files.
 constexpr char kMagic[8] = {'t', 'a', 'm', 'i', 's', '\r', '\n', '\x1a'};
 
 uint64_t HeaderChecksum(std::span<const std::byte> header, uint32_t version) {

@@ -147,9 +147,9 @@ OpenedFile MapFile(const InputFile& file, FilterKind kind, const MapOptions& opt
 OpenedFile MapFile(const std::filesystem::path& path, FilterKind kind, const MapOptions& options);
 
 // Maps an open file of any kind. Maps the whole file; the storage shows the first `payload_bytes`
-// bytes of its payload, which is 0 if filters are to be parts of it. If the file is in memory, the
-// storage shows that memory; throws Error(kInvalidArgument) unless it begins at a multiple of
-// kAlignment. Verifies nothing.
+// bytes of its payload. For a file with layers, this is 0. If the file is in memory, the storage
+// shows that memory; throws Error(kInvalidArgument) if its address is not a multiple of kAlignment.
+// Verifies nothing.
 Storage MapWhole(const InputFile& file, uint64_t payload_bytes);
 
 // Writes a filter without layers. Throws the errors of Seal and `writer`.

@@ -38,8 +38,8 @@ FileHeader InputFile::ReadHeaderAt(uint64_t header_at) const {
 
 void InputFile::Read(std::span<std::byte> out, uint64_t offset) const {
   if (memory_) {
-    // Cannot happen after the checks of headers. If a check were missing, this would be an error,
-    // as it is for files, and not an access out of bounds.
+    // The checks of headers exclude this. If a check were missing, this would be an error, as in a
+    // file on disk, instead of an access out of bounds.
     if (offset > bytes_ || out.size() > bytes_ - offset) {
       ThrowFormatError(path_, ErrorCode::kCorrupt, "file length", bytes_,
                        "there are no more bytes");

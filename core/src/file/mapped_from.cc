@@ -16,7 +16,7 @@ void SetUnverified(Storage& storage, const Extent& extent, const std::filesystem
 void RequireIntact(const Storage& storage) {
   if (storage.unverified() == nullptr) return;
   const auto& [path, extent] = *storage.unverified();
-  // For a filter made of other filters, this is more than its storage shows.
+  // For a filter made of other filters, the payload is larger than storage.bytes().
   const std::span<const std::byte> payload(storage.data(), extent.header.payload_bytes);
   if (!extent.paged()) {
     Checksum checksum;
@@ -24,12 +24,12 @@ void RequireIntact(const Storage& storage) {
     if (checksum.Value() != extent.header.payload_checksum) {
       ThrowFormatError(path, ErrorCode::kCorrupt, "payload checksum",
                        extent.header_at + offset::kPayloadChecksum,
-                       "does not match, and nothing is made of damaged bytes");
+                       "does not match: a damaged filter is neither copied nor saved");
     }
     return;
   }
-  // The table is in the mapping as well. It is at a multiple of 8, since payloads and tables are at
-  // multiples of 64.
+  // The table is in the mapping as well, and aligned, since payloads and tables begin at multiples
+  // of 64.
   const std::byte* const table = storage.data() + (extent.pages_at() - extent.payload_at());
   const std::span pages(reinterpret_cast<const uint64_t*>(table), NumPages(payload.size()));
   if (TableChecksum(pages) != extent.header.payload_checksum) FailPageTable(extent, path);

@@ -1,4 +1,4 @@
-// Files that are open for reading, and what tells one file from another.
+// Files that are open for reading, and the identities of files.
 #ifndef TAMIS_CORE_SRC_OS_FILE_H_
 #define TAMIS_CORE_SRC_OS_FILE_H_
 

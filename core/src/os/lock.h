@@ -7,12 +7,12 @@
 
 namespace tamis::os {
 
-// The exclusive lock of a file. Released on destruction, and when the process ends. It does not
-// prevent others from reading, changing or replacing the file.
+// The exclusive lock of a file. Released on destruction, and when the process ends. The lock does
+// not prevent others from reading, changing or replacing the file.
 class Lock {
  public:
   // Does not wait: the object is empty if the file is locked already, in this process or in
-  // another. On file systems without locks it locks nothing. Throws Error(kIo).
+  // another. On file systems without locks, the object locks nothing. Throws Error(kIo).
   explicit Lock(const std::filesystem::path& path);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;

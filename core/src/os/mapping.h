@@ -26,7 +26,7 @@ class Mapping {
   ~Mapping() { Unmap(bytes_); }
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  // Says that the bytes are read once, from first to last.
+  // Advises the system that the bytes will be read once, from first to last.
   void AdviseSequential() const noexcept;
 
   // Gives up ownership: the caller calls Unmap with the result.

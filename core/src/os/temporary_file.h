@@ -35,8 +35,8 @@ class TemporaryFile {
   // Replaces the target. The file must have a name. Throws Error(kBusy) if the system cannot
   // replace the target because it is open or mapped.
   void ReplaceTarget();
-  // Becomes the target, which must not exist: otherwise throws Error(kBusy) and leaves it alone.
-  // The file must have a name.
+  // Gives the file the name of the target. If the target exists, throws Error(kBusy) and leaves the
+  // target as it is. The file must have a name.
   void BecomeNewTarget();
   // Waits until the name of the file is on the disk. Throws Error(kNotDurable).
   void SynchronizeName();

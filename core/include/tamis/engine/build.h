@@ -14,15 +14,15 @@
 
 namespace tamis {
 
-// Calls visit(keys) for batches of keys, of any sizes and layouts. Build calls it twice, or once
-// for a static filter. A source must pass the same keys both times, in any order.
+// Calls visit(keys) for batches of keys, of any sizes and layouts. Build calls the source twice, or
+// once for a static filter. A source must pass the same keys both times, in any order.
 using RepeatableSource = detail::RepeatableSource;
 
 namespace detail {
 
 class Workers;
 
-// Calls work(workers) with all threads of `engine`, or with the calling thread if it is nullptr.
+// Calls work(workers) with all threads of `engine`. nullptr: with the calling thread.
 void WithWorkers(const Engine* engine, const std::function<void(Workers&)>& work);
 
 }  // namespace detail
@@ -31,9 +31,9 @@ void WithWorkers(const Engine* engine, const std::function<void(Workers&)>& work
 // are inserted, nulls are not. Reads the source twice: once to count the keys, and once to insert
 // them. The filter is sized for the number of keys at options.fpr. options.capacity and
 // options.bytes must be 0. For a static F, such as FuseFilter<8>, reads the source once;
-// options.fpr is then the maximum of the filter's rate.
+// options.fpr is then 0 or an upper bound for the filter's rate.
 //
-// Runs on the threads and with the backend of `engine`. If it is nullptr, runs on the calling
+// Runs on the threads and with the backend of `engine`. If `engine` is nullptr, runs on the calling
 // thread.
 //
 // Throws Error(kInvalidArgument) if the source has a different number of keys the second time, or

@@ -31,8 +31,8 @@ struct Calibration {
   std::string machine = "default";  // name of the measured machine, for people
   double thread_start_us = 20;      // until another thread begins to work on a call, in [0, 1e6]
   double thread_efficiency = 0.9;   // speed that each thread beyond the first adds, in (0, 1]
-  // The GPU for which the next two figures were measured. If it is kNotMeasured, they are estimates
-  // for PCI Express of the fourth generation.
+  // The GPU for which the next two figures were measured. If `device` is kNotMeasured, the figures
+  // are estimates for PCI Express of the fourth generation.
   std::string device = kNotMeasured;
   double device_start_us = 40;  // until the GPU begins to work on a call, in [0, 1e6]
   double upload_gb_per_s = 12;  // 10^9 bytes of a filter copied to the GPU per second, in (0, 1e6]
@@ -42,22 +42,23 @@ struct Calibration {
   Calibration();
 
   // Measures this machine: every backend, with split-block, classic and counting filters, and with
-  // cuckoo and fuse filters up to 64 MiB. Takes about half a minute on one thread, and a moment on
-  // all threads.
+  // cuckoo and fuse filters up to 64 MiB. Runs on one thread for about half a minute, and on all
+  // threads for a moment.
   //
-  // Filters have 256 KiB, 1 MiB and so on, each 4 times the last, up to `max_filter_bytes`, which
-  // is at least 256 KiB. The call needs up to `max_filter_bytes` + 600 MiB of memory. Short
-  // measurements are repeated, and measurements on one thread count only its processor time, so
-  // that other programs hardly change the results. On a machine with one thread, the costs of
-  // threads keep their typical values. Queries on a GPU, if there is one, are measured by the wall
-  // clock and include the transfer of the keys.
+  // The measured filters have 256 KiB, 1 MiB and so on, each 4 times as much as the one before, up
+  // to `max_filter_bytes`, which is at least 256 KiB. The call allocates up to `max_filter_bytes` +
+  // 600 MiB of memory. Short measurements are repeated, and measurements on one thread count only
+  // its processor time, so that other programs hardly change the results. On a machine with one
+  // thread, the costs of threads keep their typical values. Queries on a GPU, if there is one, are
+  // measured by the wall clock and include the transfer of the keys.
   //
   // Throws Error(kInvalidArgument) for a size out of range or a bad TAMIS_THREADS (see Engine),
   // Error(kOutOfMemory), and std::bad_alloc.
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
   // Does the part of Measure that measures a GPU. Replaces the costs of the GPU, for the kinds and
-  // sizes of filters that `points` has for the host's best backend. A GPU that fails gets no
-  // points, so no Engine chooses it. Without a GPU it does nothing. Throws std::bad_alloc.
+  // sizes of filters that `points` has for the host's best backend. If the GPU fails, `points` gets
+  // no costs for it, so no Engine chooses it. Without a GPU, the call does nothing. Throws
+  // std::bad_alloc.
   void MeasureDevice();
 
   // Throws Error(kInvalidArgument), with the name of the value, if a value is outside its range

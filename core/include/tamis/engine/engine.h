@@ -30,9 +30,9 @@ struct EngineAccess;
 struct CallRoute {
   const Backend* backend = nullptr;
   unsigned threads = 1;
-  // Whether keys are first ordered by their part of the filter. Then writes stay in cache, and
+  // Whether keys are first ordered by their part of the filter. If so, writes stay in cache, and
   // queries of filters of more than 4 GiB need no walks through page tables. Insertions on several
-  // threads are always partitioned, so that each thread writes to parts of its own.
+  // threads are always partitioned, so that no two threads write to the same part.
   bool partitioned = false;
   uint64_t slice_keys = 0;  // consecutive keys that a thread takes at a time
   double seconds = 0;       // predicted, without the time of a KeySource
@@ -70,9 +70,9 @@ struct EngineOptions {
 
 // Runs calls of many keys on several threads. One Engine is enough for a process.
 //
-// The results are the results of the filter's own functions, for any number of threads. If the
-// order of keys matters (cuckoo filters, InsertIfAbsent), the result is the result of one thread
-// that takes the keys in order. The filter's own backend is not used. Calls throw the errors of the
+// Calls return the results of the filter's own functions, for any number of threads. If the order
+// of keys matters (cuckoo filters, InsertIfAbsent), the result is the result of one thread that
+// takes the keys in order. The filter's own backend is not used. Calls throw the errors of the
 // filter's own functions, and std::bad_alloc. If a call with a Filter throws std::bad_alloc on the
 // host, it has written nothing.
 //
@@ -85,7 +85,7 @@ struct EngineOptions {
 //
 // Memory: in a split-block or counting filter of more than 4 GiB, queries of many keys take up to
 // 64 MiB for each thread, but at most 192 MiB plus 3 MiB for each thread in total. The queries also
-// take one bit for each key. If this memory is not available, the queries run without it: see
+// take one bit for each key. If this memory is not available, the keys are not ordered: see
 // CallRoute::partitioned.
 //
 // fork: a child process may use an Engine of its parent, make others, and exit, even if a call was
@@ -96,8 +96,8 @@ struct EngineOptions {
 // GPU: queries run on a GPU if that is predicted to be faster. The GPU keeps a copy of the filter
 // for later calls until the filter changes or is destroyed, or until the memory is needed for other
 // filters: see EngineOptions::device_filter_bytes. If the GPU fails before any output was written,
-// the host answers, and stats() counts the failure. If it fails later, if its backend is pinned, or
-// if the keys are in its memory, the call throws Error(kDevice) or Error(kOutOfMemory).
+// the host answers, and stats() counts the failure. If the GPU fails later, if its backend is
+// pinned, or if the keys are in its memory, the call throws Error(kDevice) or Error(kOutOfMemory).
 class Engine {
  public:
   enum class Operation : uint8_t { kContains, kInsert };
@@ -119,12 +119,12 @@ class Engine {
     uint64_t fallbacks = 0;            // queries in which the GPU failed and the host answered
     uint64_t failures = 0;             // all failures of the GPU
     std::string last_failure;          // the message of the last failure
-    uint64_t device_filter_bytes = 0;  // of the copies of filters that the GPU keeps now
+    uint64_t device_filter_bytes = 0;  // total size of the copies of filters on the GPU
   };
 
   // Fills keys[0..keys.size()) with the keys `first`, `first` + 1, ... of a sequence. Several
-  // threads call it at the same time, once for each part of the sequence, in any order. Must not
-  // throw, and must not call this Engine.
+  // threads call the source at the same time, once for each part of the sequence, in any order. The
+  // source must not throw, and must not call this Engine.
   using KeySource = std::function<void(uint64_t first, std::span<uint64_t> keys)>;
 
   // Throws Error(kInvalidArgument) if the number of threads is out of range, also in TAMIS_THREADS,

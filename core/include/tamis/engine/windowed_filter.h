@@ -46,11 +46,11 @@ struct WindowOptions {
 // it has s keys, the oldest filter is cleared and becomes the newest.
 //
 // After any insertion, the latest `window` keys are found. A key that comes again counts from its
-// latest insertion. It is inserted into the newest filter if that filter does not seem to have it.
-// In both cases, it is found until g - 1 more filters have received their s keys. A key that the
-// newest filter seems to have takes no room. So repeats within a short time take no room, and more
-// than `window` keys are kept. A key that does not come again is forgotten, except for false
-// positives, before max_keys() = g s other keys have been inserted after it.
+// latest insertion: if the newest filter does not seem to have the key, the key is inserted into
+// that filter. In any case, the key is found until g - 1 more filters have received their s keys. A
+// key that the newest filter seems to have takes no room. So repeats within a short time take no
+// room, and the window keeps more than `window` keys. A key that does not come again is forgotten,
+// except for false positives, before max_keys() = g s other keys have been inserted after it.
 //
 // The memory is the memory of g filters of class F for s keys at the rate 1 - (1 - fpr)^(1/g),
 // about fpr / g. The false positives of the filters are independent. So the ring has the rate fpr
@@ -86,7 +86,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   // The sum over all filters.
   uint64_t bytes() const noexcept override;
   // The false-positive rate with the keys kept now: 1 - (1 - p1) (1 - p2) ... for the rates p1, p2,
-  // ... of the filters by FprByCount. O(filters).
+  // ... that FprByCount returns for the filters. O(filters).
   double expected_fpr() const override;
   // KeyType::kUnknown, because a window does not record types.
   KeyTypes key_types() const noexcept override { return KeyType::kUnknown; }
@@ -112,8 +112,8 @@ class WindowedFilter final : public Queryable, public Changeable {
     InsertHash(hash);
     return is_new;
   }
-  // In contrast to other classes, also inserts keys that only older filters of the ring have, so
-  // that such a key counts from this insertion. Its bit in `fresh` is 0.
+  // In contrast to other classes, also inserts keys that only older filters of the ring have. Such
+  // a key counts from this insertion, and its bit in `fresh` is 0.
   using Changeable::InsertIfAbsent;
 
   void Insert(uint64_t key) { InsertHash(HashU64(key, hash())); }
@@ -132,8 +132,8 @@ class WindowedFilter final : public Queryable, public Changeable {
   template <detail::NoKey T>
   void Insert(T) = delete;
 
-  // Do the same on the threads and with the backend of `engine`. If `engine` is nullptr, run on the
-  // calling thread with the backend of the window.
+  // Do the same as the functions without `engine`, on its threads and with its backend. If `engine`
+  // is nullptr, run on the calling thread with the backend of the window.
   size_t Contains(Keys keys, Bitmap out, const Engine* engine) const;
   size_t InsertIfAbsent(Keys keys, Bitmap fresh, const Engine* engine);
   size_t Insert(Keys keys, const Engine* engine);

@@ -74,21 +74,22 @@ struct MapOptions {
   std::optional<HashSecret> secret = {};  // as in LoadOptions
 };
 
-// A lock for programs that read a file, change the filter and replace the file. Without it, the
-// changes of one program are lost if two do so at the same time. Take the lock before reading the
-// file, pass it to Save, and release it after that. The lock is advisory: it excludes only programs
-// that take it.
+// A lock for programs that read a file, change the filter and replace the file. If two programs do
+// this at the same time without the lock, the changes of one program are lost. Take the lock before
+// reading the file, pass it to Save, and release it after that. The lock is advisory: it excludes
+// only programs that take it.
 class FileLock {
  public:
-  // Takes the lock without waiting. Throws Error(kBusy) if it is taken, in this process or another.
-  // Throws Error(kIo) if the file does not exist or cannot be opened. On file systems without locks
-  // it locks nothing, and only RequireUnchanged protects the file.
+  // Takes the lock without waiting. Throws Error(kBusy) if this process or another process holds
+  // the lock. Throws Error(kIo) if the file does not exist or cannot be opened. On file systems
+  // without locks, the constructor locks nothing, and only RequireUnchanged protects the file.
   explicit FileLock(std::filesystem::path path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  // Throws Error(kBusy) if the path now names another file. Save calls this before it replaces one.
+  // Throws Error(kBusy) if the path now names another file. Save calls this before it replaces a
+  // file.
   void RequireUnchanged() const;
 
  private:
@@ -100,14 +101,16 @@ class FileLock {
 
 // How a filter is saved.
 //
-// A file that replaces another keeps its mode and access list, and its owner and group if the
-// process may set them. If it may not, the new file grants others nothing that the old file denied
-// them. Set-user-ID bits and similar bits are dropped. Other hard links keep the old file. If the
-// path is a symbolic link, the link stays, and its target is replaced, or made if it does not
-// exist. On Windows, Save throws Error(kBusy) and replaces nothing if the file is mapped.
+// The new file gets the mode and the access list of the file that it replaces, and also the owner
+// and the group if the process may set them. If the process may not, the new file grants users
+// other than its owner nothing that the old file denied them. Set-user-ID bits and similar bits are
+// dropped. Other hard links still name the old file. If the path is a symbolic link, the link
+// stays, and its target is replaced, or made if it does not exist. On Windows, Save throws
+// Error(kBusy) and replaces nothing if the file is mapped.
 struct SaveOptions {
-  // Whether to replace a file that this process may not write to, or that nobody may write to (root
-  // could). Otherwise Save throws Error(kIo) for such a file.
+  // Whether to replace a read-only file: a file that this process may not write to, or (even if the
+  // process is root) whose mode lets no user write. Otherwise Save throws Error(kIo) for such a
+  // file.
   bool replace_read_only = false;
   // Whether the file must be new. If a file of this name exists when Save is about to give the name
   // to the new file, Save throws Error(kBusy) and replaces nothing. If several programs save under

@@ -13,8 +13,8 @@ namespace tamis {
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options = {});
 
 // Removes the temporary files of saves that are in progress in this process. Call this only when a
-// signal is about to end the process; it is safe in a signal handler. Where the file system
-// supports files without names, Save uses them, and rarely leaves a file to remove.
+// signal is about to end the process; it is safe in a signal handler. On file systems that support
+// files without names, Save writes to such a file, so there is rarely a file to remove.
 void RemoveTemporaryFiles() noexcept;
 
 }  // namespace tamis

@@ -39,9 +39,9 @@ AnyFilter Load(const std::filesystem::path& path, const LoadOptions& options = {
 AnyFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
 // Load or map a file in memory, such as the bytes that Serialize (serialize.h) returns. Load copies
-// the bytes. Map does not copy the bytes. They must not change and must outlive the filter, which
-// is read-only. Map throws Error(kInvalidArgument) if they do not begin at a multiple of 64. The
-// bytes are checked like a file. Error messages call them "memory".
+// the bytes. Map does not copy the bytes, and its filter is read-only: the bytes must not change
+// and must outlive the filter. Map throws Error(kInvalidArgument) if the address of the bytes is
+// not a multiple of 64. The bytes are checked like a file. Error messages call them "memory".
 AnyFilter Load(std::span<const std::byte> bytes, const LoadOptions& options = {});
 AnyFilter Map(std::span<const std::byte> bytes, const MapOptions& options = {});
 

@@ -17,8 +17,8 @@ namespace tamis {
 // adapter.
 class BlocksQueryable final : public Queryable, public Changeable {
  public:
-  // `key_types` are the types of the keys in the blocks, because blocks do not record them.
-  // Insertion into a ConstSplitBlockView throws Error(kReadOnly).
+  // `key_types` are the types of the keys in the blocks. Blocks do not record types. Insertion into
+  // a ConstSplitBlockView throws Error(kReadOnly).
   explicit BlocksQueryable(const ConstSplitBlockView& view,
                            KeyTypes key_types = KeyType::kUnknown) noexcept;
   explicit BlocksQueryable(const SplitBlockView& view,

@@ -1,4 +1,4 @@
-// Filters that take keys after construction.
+// Filters into which keys can be inserted after construction.
 #ifndef TAMIS_FILTERS_CHANGEABLE_FILTER_H_
 #define TAMIS_FILTERS_CHANGEABLE_FILTER_H_
 
@@ -12,9 +12,9 @@
 
 namespace tamis {
 
-// A filter that takes keys. If the filter is read_only(), functions that change many keys throw
-// Error(kReadOnly), and functions that change one key return false. Functions for one key never
-// throw. All functions run on the calling thread. Engine adds threads.
+// A filter into which keys can be inserted. If the filter is read_only(), functions that change
+// many keys throw Error(kReadOnly), and functions that change one key return false. Functions for
+// one key never throw. All functions run on the calling thread. Engine adds threads.
 class ChangeableFilter : public detail::FilterBase, public Changeable {
  public:
   // Insert one key, and return whether it was inserted. The inlined functions of the classes do the

@@ -22,9 +22,9 @@ namespace tamis {
 // rate of 1%, and 77.6 at 0.1%. A key that was inserted n times is found until it has been erased n
 // times.
 //
-// A counter that has reached 15 is saturated and stays so. Keys that share it may still be found
-// after they were erased, but a key that is in is never lost. saturated() returns the number of
-// such counters.
+// A counter that has reached 15 is saturated and never changes again. Keys that share a saturated
+// counter may still be found after they were erased, but keys in the filter are never lost.
+// saturated() returns the number of saturated counters.
 //
 // Erase only keys that were inserted: see ErasableFilter.
 class CountingBloomFilter final : public ErasableFilter {
@@ -77,8 +77,8 @@ class CountingBloomFilter final : public ErasableFilter {
   bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
 
   // Erase one key once. Return false, with nothing changed, if the filter does not find the key or
-  // is read_only(). If all counters of the key are saturated, they stay, but the result is true.
-  // inserted_count() never goes below 0.
+  // is read_only(). If all counters of the key are saturated, the counters stay at 15 and the
+  // result is true. inserted_count() never goes below 0.
   bool Erase(uint64_t key) noexcept { return EraseHash(hasher_(key)); }
   bool Erase(std::string_view key) noexcept { return EraseHash(HashBytes(key, hash_)); }
   bool EraseHash(uint64_t hash) noexcept {

@@ -2,9 +2,9 @@
 //
 // See docs/contracts.md for the rules of all filters.
 //
-// This table shows how full filters made for `capacity` keys get before the first distinct key is
-// refused (`tamis_cuckoo_table fill`; 1000 trials each up to 10^5 keys, then 100, 20 and 2 trials).
-// All `capacity` keys were accepted in every trial.
+// This table shows the load at which filters made for `capacity` keys refuse the first distinct key
+// (`tamis_cuckoo_table fill`; 1000 trials each up to 10^5 keys, then 100, 20 and 2 trials). All
+// `capacity` keys were accepted in every trial.
 //
 //   fingerprint           8 bits                  12 bits                   16 bits
 //   capacity     bits/key  load at failure  bits/key  load at failure  bits/key  load at failure
@@ -56,14 +56,14 @@ class CuckooFilter final : public ErasableFilter {
   explicit CuckooFilter(const FilterOptions& options);
 
   // See SplitBlockBloomFilter::From. Throws Error(kInvalidArgument) if `keys` has more copies of a
-  // key than there is room for.
+  // key than fit the table.
   template <detail::KeyRange R>
   static CuckooFilter From(const R& keys, const FilterOptions& options = {}) {
     return detail::FilterFrom<CuckooFilter>(keys, options);
   }
 
-  // See SplitBlockBloomFilter::Load. Also verifies that the table has as many fingerprints as the
-  // header requires.
+  // See SplitBlockBloomFilter::Load. Also verifies that the number of fingerprints in the table is
+  // inserted_count() of the header.
   static CuckooFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
   // See SplitBlockBloomFilter::Map.
   static CuckooFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
@@ -83,7 +83,7 @@ class CuckooFilter final : public ErasableFilter {
   double load_factor() const noexcept {
     return static_cast<double>(size()) / static_cast<double>(num_slots());
   }
-  // size(), copies included, because the contents do not distinguish keys. O(1).
+  // size(). Includes copies, because the contents do not distinguish them from other keys. O(1).
   double estimated_count() const noexcept override { return static_cast<double>(size()); }
   // CuckooFpr at size(). O(1).
   double expected_fpr() const noexcept override;

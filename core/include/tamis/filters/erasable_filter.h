@@ -10,9 +10,9 @@
 
 namespace tamis {
 
-// Erase only keys that were inserted. The filter cannot check this: for another key it may find the
-// entry of a key that is in, at the false-positive rate. Erasing then removes that entry, and later
-// queries miss the key that it belonged to.
+// Erase only keys that were inserted. The filter cannot check this. If another key is a false
+// positive, Erase removes the entry of a key that was inserted, and later queries miss the inserted
+// key.
 class ErasableFilter : public ChangeableFilter {
  public:
   // Erase one copy of one key. Return whether it was found and erased.

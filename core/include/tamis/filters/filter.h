@@ -37,7 +37,7 @@ struct FilterOptions {
   // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0 means kDefaultFpr for Bloom filters,
   // the rate of a full table for cuckoo filters, and the rate of the kind for static filters.
   double fpr = 0;
-  uint64_t bytes = 0;  // size if not 0: at least one block, rounded down to whole blocks
+  uint64_t bytes = 0;  // 0: by `capacity`; otherwise a block or more, rounded down to blocks
   HashSpec hash = {};
   MemoryOptions memory = {};
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
@@ -64,7 +64,7 @@ class Filter : public Queryable {
   double bits_per_key() const noexcept;
   // Number of distinct keys, estimated from the contents. O(bytes()), unless the class is faster.
   double estimated_count() const noexcept override = 0;
-  // False-positive rate with the keys inserted so far, from estimated_count(). Takes the same time.
+  // False-positive rate with the keys inserted so far, from estimated_count(), in the same time.
   double expected_fpr() const noexcept override = 0;
 
   const HashSpec& hash() const noexcept;
@@ -78,8 +78,8 @@ class Filter : public Queryable {
   bool read_only() const noexcept;
   // Returns this filter as a ChangeableFilter, or nullptr if its kind never changes.
   virtual ChangeableFilter* changeable() noexcept;
-  // True from a move until another filter is assigned. bytes() is then 64, or 0 if the filter is
-  // scalable.
+  // True from a move until another filter is assigned. bytes() of a moved-from filter is 64, or 0
+  // if the filter is scalable.
   bool moved_from() const noexcept;
   // The contents as they are in a file. Empty for a scalable filter, because each layer has its own
   // payload.
@@ -103,7 +103,7 @@ class Filter : public Queryable {
 
   // Writes the filter to `path` atomically. Save writes a temporary file in the same directory,
   // synchronizes it, and renames it. So `path` always names either the old file or the whole new
-  // file. SaveOptions describes what the new file keeps of the old one. Throws
+  // file. SaveOptions lists the properties of the old file that the new file keeps. Throws
   // - Error(kIo), and leaves no temporary file behind,
   // - Error(kBusy) if the file was replaced, or must be new and exists: see SaveOptions,
   // - Error(kNotDurable) if the file HAS been saved, but may not survive a power cut,

@@ -15,20 +15,20 @@ namespace tamis {
 
 // The abilities of a structure, or the abilities that a job needs.
 struct Abilities {
-  bool erase = false;           // keys can be erased
-  bool grow = false;            // takes more keys than planned, at the same false-positive rate
-  bool merge = false;           // two of the same shape can become one with all keys of both
-  bool intersect = false;       // two of the same shape can become one with the common keys
+  bool erase = false;      // keys can be erased
+  bool grow = false;       // takes more keys than planned, at the same false-positive rate
+  bool merge = false;      // two filters of the same shape can become one with the keys of both
+  bool intersect = false;  // two filters of the same shape can become one with the common keys
   bool parallel_build = false;  // the threads of an Engine share the work of building it
-  bool parquet = false;         // can have the bits of Apache Parquet (XXH64 with seed 0)
+  bool parquet = false;         // can have the bits of Apache Parquet's filters (XXH64, seed 0)
   bool exact = false;           // has no false positives
 };
 
 struct FilterKindInfo {
   FilterKind kind;
   const char* name;  // "split-block", "cuckoo8" ...
-  Abilities can;     // without the abilities of layers, for a scalable filter
-  // The names of the numbers of FileHeader::geometry in JSON. nullptr after the last.
+  Abilities can;     // for a scalable filter, without the abilities of its layers
+  // The JSON names of the numbers in FileHeader::geometry. nullptr after the last name.
   std::array<const char*, 3> geometry = {};
   // Why filters of this kind cannot be merged. nullptr if they can.
   const char* no_merge = nullptr;

@@ -28,8 +28,8 @@ class Workers;
 //   bits per key from 10^5 keys on   9.2-9.5  13.8-14.3  18.4-19.0  36.8-38.0
 //   bits per key of 1000 keys          11.3        17.0         22.6       45.1
 //
-// The rate is 2^-bits + n / 2^64 for n keys. The second term is the probability that the hash of
-// another key is equal. This term matters only for 32 bits.
+// The rate is 2^-bits + n / 2^64 for n keys. The second term is the probability that an absent key
+// has the hash of one of the n keys. This term matters only for 32 bits.
 //
 // A filter is built from all its keys at once and takes no keys later. Two filters cannot be
 // merged. The bytes of a filter depend only on the set of its keys. They do not depend on the order

@@ -89,8 +89,8 @@ class ScalableBase<true> : public ErasableFilter {
 // The tightening r divides the error bound p = options.fpr among the layers. Each layer may use the
 // share 1 - r of the error that the layers before it have left. Bloom layers use their whole share,
 // so they have the errors p (1 - r), p (1 - r) r, p (1 - r) r^2 ... The sum stays below p for any
-// number of layers, and so does the rate of the whole. Cuckoo layers often use less than their
-// share, and leave the rest to later layers.
+// number of layers, so the rate of the scalable filter also stays below p. Cuckoo layers often use
+// less than their share, and leave the rest to later layers.
 //
 // Layers take more memory than one filter of the right size. The table shows the factor for a
 // million keys in layers that begin with a thousand keys (`tamis_scalable_table`). The factor is up
@@ -107,8 +107,8 @@ class ScalableBase<true> : public ErasableFilter {
 // takes 3.5 and classic 2.4 times the memory at 1% (bench/NOTES.md). If the number of keys is
 // known, a filter of that size is smaller and faster. Compact makes such a filter.
 //
-// If the next layer would exceed max_bytes, a smaller last layer is made, unless it would have room
-// for too few keys to be worth its probes.
+// If the next layer would exceed max_bytes, a smaller last layer is made. If even that layer would
+// have room for too few keys to be worth its probes, no layer is made.
 //
 // Keys go into the oldest layer that is not full. This is the newest layer if no keys were erased.
 //
@@ -126,11 +126,11 @@ class ScalableBase<true> : public ErasableFilter {
 // key is erased.
 //
 // An Engine runs queries on several threads, but changes on one. Scalable filters cannot be merged.
-// Filters that Compact returns can, if their kind can.
+// Filters that Compact returns can be merged if their kind can.
 //
 // F is SplitBlockBloomFilter, BloomFilter or CuckooFilter<8, 12 or 16>. With cuckoo layers, keys
-// can be erased. A key that several layers may have is not erased, because a layer that does not
-// have it would lose an entry of another key.
+// can be erased. A key that several layers may have is not erased, because Erase could remove the
+// entry of another key from a layer that does not have the key.
 template <typename F>
 class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<ErasableFilter, F>> {
  public:
@@ -173,7 +173,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
 
   // Insert one key. Return false, with nothing changed, if
   // - the filter is read_only(),
-  // - the key is a copy that is not held (see above), so that Contains(key) is true, or
+  // - the key is a copy that is not held (see above), so Contains(key) is true, or
   // - the key does not fit, and another layer would exceed max_bytes, the memory,
   //   scalable::kMaxLayers, or the smallest rate that a layer can have.
   bool Insert(uint64_t key) noexcept {
@@ -254,7 +254,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   std::vector<F> layers_;
   size_t current_ = 0;  // layers before it are full
   detail::ScalableCopies copies_;
-  double error_left_ = 0;  // of options_.fpr, for later layers
+  double error_left_ = 0;  // part of options_.fpr that is left for later layers
   // The number of layers when a limit refused another layer. 0: no layer was refused. While the
   // number is the same, the limit would refuse again, because it depends only on options and
   // layers.

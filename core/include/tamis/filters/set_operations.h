@@ -1,4 +1,5 @@
-// Union and intersection of filters of any class. The classes also have member functions for them.
+// Union and intersection of filters of any class. The classes also have member functions for these
+// operations.
 #ifndef TAMIS_FILTERS_SET_OPERATIONS_H_
 #define TAMIS_FILTERS_SET_OPERATIONS_H_
 

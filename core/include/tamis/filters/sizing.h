@@ -47,8 +47,8 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 
 // Rounds `num_blocks` up to 1, 2, 3, or 4, 5, 6 or 7 times a power of two. The result is less than
-// a quarter larger. Above 7 * 2^29 it returns split_block::kMaxBlocks. Filters of such sizes share
-// the groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is not in [1,
+// a quarter larger. Returns split_block::kMaxBlocks above 7 * 2^29. Filters of such sizes share the
+// groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is not in [1,
 // split_block::kMaxBlocks].
 uint64_t BankBlocks(uint64_t num_blocks);
 
@@ -59,17 +59,18 @@ double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks);
 
 // ---- Cuckoo filters, with fingerprints of 8, 12 or 16 bits ----
 
-// An absent key passes if a key with the same fingerprint and the same two buckets is in. There are
-// (buckets / 2) F such classes for F = 2^bits - 1 fingerprints. Each class has
+// A class of keys shares a fingerprint and two buckets. An absent key is a false positive if a key
+// of its class is in the filter. There are (buckets / 2) F classes for F = 2^bits - 1 fingerprints.
+// Each class has
 // Poisson(2 keys / (buckets F)) keys, so the rate is 1 - exp(-2 keys / (buckets F)). To first
 // order, this is 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
 double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
 
 // Returns the smallest table in which `capacity` distinct keys fit. The probability that a key does
-// not fit is below one in a million. The table is as full as the table in cuckoo_filter.h shows,
-// minus five standard deviations of the number of keys in a chunk. It is larger if `fpr` requires a
-// lower load. If `fpr` is 0, the rate does not matter. Throws Error(kInvalidArgument) for a width,
-// `fpr` or result out of range.
+// not fit is below one in a million. The load of the table is the load in cuckoo_filter.h, minus
+// five standard deviations of the number of keys in a chunk. The table is larger if `fpr` requires
+// a lower load. If `fpr` is 0, the rate does not matter. Throws Error(kInvalidArgument) for a
+// width, `fpr` or result out of range.
 cuckoo::Geometry CuckooGeometry(int fingerprint_bits, uint64_t capacity, double fpr = 0);
 
 // Returns the largest table of at most `bytes`, with the smallest number of equal chunks. Throws

@@ -50,8 +50,8 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
                                     const LoadOptions& options = {});
   // Maps a file, read-only and without a copy. Pages are read when they are first probed. The file
   // must not change while it is mapped. Save may replace the file, but no program may write into
-  // it. If it is truncated, a probe raises SIGBUS, which ends the process. Throws the errors of
-  // Load.
+  // the file. If the file is truncated, a probe raises SIGBUS, which ends the process. Throws the
+  // errors of Load.
   static SplitBlockBloomFilter Map(const std::filesystem::path& path,
                                    const MapOptions& options = {});
 
@@ -111,8 +111,8 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   ConstSplitBlockView view() const noexcept;
   SplitBlockView mutable_view();
 
-  // Adds all keys of `other`. The result is the union, bit for bit the filter that would have been
-  // built from both sets. Changes nothing if it throws. Throws
+  // Adds all keys of `other`. The result is bit for bit the filter that would have been built from
+  // both sets. Changes nothing if it throws. Throws
   // - Error(kIncompatible) if the numbers of blocks or the hashes differ,
   // - Error(kReadOnly) if the filter is read_only(),
   // - FormatError if `other` is mapped from a damaged file.

@@ -1,4 +1,4 @@
-// A split-block Bloom filter in memory of the caller: a page of a Parquet file, a value in a
+// A split-block Bloom filter in the caller's memory: a page of a Parquet file, a value in a
 // database, shared memory, an array of another language, a part of a file format of your own.
 #ifndef TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_
 #define TAMIS_FILTERS_SPLIT_BLOCK_VIEW_H_
@@ -24,9 +24,9 @@ namespace detail {
 class Output;
 }  // namespace detail
 
-// Queries 32-byte blocks with the layout of a SplitBlockBloomFilter, wherever they are. A view is a
-// few pointers, cheap to pass by value. The view allocates nothing, and the blocks must outlive the
-// view. Any number of threads may query while nobody writes to the blocks.
+// Queries 32-byte blocks anywhere in memory that have the layout of a SplitBlockBloomFilter. A view
+// is a few pointers, cheap to pass by value. The view allocates nothing, and the blocks must
+// outlive the view. Any number of threads may query while no thread writes to the blocks.
 class ConstSplitBlockView {
  public:
   // `blocks` is a whole number of 32-byte blocks, from 1 to split_block::kMaxBlocks. The blocks

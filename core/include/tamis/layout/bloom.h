@@ -16,9 +16,10 @@
 namespace tamis::bloom {
 
 inline constexpr uint64_t kWordBits = 64;
-// A filter also has at least this number of bits, so that steps stay below the size of the array.
+// The maximum number of bits that a key sets. Every filter has at least this number of bits, so
+// that steps stay below the size of the array.
 inline constexpr uint32_t kMaxHashes = 64;
-inline constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // 1 PiB; a double counts exactly up to it
+inline constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // 1 PiB; doubles are exact up to here
 inline constexpr uint64_t kStepMultiplier = 0xD6E8FEB86659FD93;  // odd
 
 // Returns the high half of a product.

@@ -1,11 +1,11 @@
 // The arithmetic of a counting Bloom filter: which counters of a block belong to a hash, and how
 // they count. To use such a filter, begin with tamis/filters/counting_filter.h.
 //
-// The layout is a split-block filter with counters instead of bits: where a split-block filter has
-// a word of 32 bits, this has a word of 64 bits with 16 counters of 4 bits. A key has one counter
-// in each of the eight words of its block, which is one cache line (after Fan, Cao, Almeida and
-// Broder, "Summary Cache", 2000, whose counters are not in blocks). Every backend calls or mirrors
-// this header. A change here is a format change.
+// The layout is a split-block filter with counters instead of bits: a word of 32 bits becomes a
+// word of 64 bits with 16 counters of 4 bits. A key has one counter in each of the eight words of
+// its block, which is one cache line (after Fan, Cao, Almeida and Broder, "Summary Cache", 2000,
+// whose counters are not in blocks). Every backend calls or mirrors this header. A change here is a
+// format change.
 #ifndef TAMIS_LAYOUT_COUNTING_H_
 #define TAMIS_LAYOUT_COUNTING_H_
 
@@ -29,8 +29,8 @@ TAMIS_HD constexpr uint64_t BlockIndex(uint64_t hash, uint64_t num_blocks) {
   return split_block::BlockIndex(hash, num_blocks);
 }
 
-// Returns the shift of the hash's counter in word `w`: 0, 4, ... 60. The number of the counter is
-// half the number of the split-block filter's bit.
+// Returns the shift of the hash's counter in word `w`: 0, 4, ... 60. Counter j replaces bits 2j and
+// 2j + 1 of the split-block filter's word.
 TAMIS_HD constexpr int CounterShift(uint64_t hash, int w) {
   return static_cast<int>((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 28) * 4;
 }

@@ -7,9 +7,9 @@
 // format change.
 //
 // 48 bits of the hash select the bucket, and 16 bits the fingerprint. If i is the bucket within the
-// chunk and H a hash of the fingerprint, the other bucket is (H - i) mod chunk_buckets. From there,
-// the same formula leads back. H is odd and the number of buckets is even, so the two buckets
-// differ.
+// chunk and H a hash of the fingerprint, the other bucket is (H - i) mod chunk_buckets. The same
+// formula, applied to the other bucket, returns i. H is odd and the number of buckets is even, so
+// the two buckets differ.
 #ifndef TAMIS_LAYOUT_CUCKOO_H_
 #define TAMIS_LAYOUT_CUCKOO_H_
 

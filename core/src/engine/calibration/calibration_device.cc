@@ -75,7 +75,7 @@ void MeasureDevice(const Backend& backend, const std::shared_ptr<Accelerator>& a
     point.contains_ns =
         std::max(1e9 * (all - few) / static_cast<double>(keys), 1e9 * kLeastSeconds / 1e3);
     calibration.points.push_back(point);
-    // Sizes of the host that are close to each other can give filters of one size.
+    // Two points of the host with close sizes can lead to two filters of the same size.
     if (!PointProblem(calibration.points).empty()) {
       calibration.points.pop_back();
       continue;

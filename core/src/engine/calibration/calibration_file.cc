@@ -78,7 +78,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   Builder(const fs::path& path, std::string_view text) : path_(path), text_(text) {}
 
   Value Build() {
-    // The parser would take it for the end.
+    // The parser would treat a byte of 0 as the end of the text.
     if (const size_t at = text_.find('\0'); at != text_.npos) Fail(at, "a byte of 0");
     Json::sax_parse(text_.begin(), text_.end(), this);
     return std::move(root_);
@@ -236,7 +236,7 @@ class Reader {
     Fail(object, name, "is missing");
   }
 
-  // Called when all required members have been found. Any others are too many.
+  // Called when all required members have been found. Any other member is an error.
   void RequireCount(const Value& object, size_t count) const {
     if (object.children.size() != count) {
       Fail(object, "names",

@@ -49,8 +49,8 @@ double ThreadTime() {
   return seconds ? *seconds : WallTime();
 }
 
-// Returns the shortest time, by clock(), of `repetitions` calls of call(repetition). Before each of
-// them, it calls prepare(repetition), whose time does not count.
+// Returns the shortest time, by clock(), of `repetitions` calls of call(repetition). Before each
+// call, calls prepare(repetition), whose time does not count.
 template <typename Prepare, typename Call>
 double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, const Call& call) {
   double best = std::numeric_limits<double>::infinity();
@@ -63,7 +63,8 @@ double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, c
   return best;
 }
 
-// The same on one thread, in nanoseconds per key. Never 0, at any resolution of the clock.
+// Returns BestSeconds of one thread, in nanoseconds per key. Never 0, whatever the resolution of
+// the clock.
 template <typename Prepare, typename Call>
 double BestNs(int repetitions, uint64_t keys, const Prepare& prepare, const Call& call) {
   const double seconds = BestSeconds(ThreadTime, repetitions, prepare, call);
@@ -80,14 +81,14 @@ void FillSequence(uint64_t first, std::span<uint64_t> keys) {
   std::iota(keys.begin(), keys.end(), first);
 }
 
-// A filter with keys to insert and keys to query. The filter contains every other one of these.
+// A filter with keys to insert and keys to query. The filter contains every other key to query.
 class Workload {
  public:
   Workload(const detail::Kind& kind, uint64_t filter_bytes)
       : kind_(kind), filter_(detail::MakeMeasured(kind, filter_bytes)) {
     if (kind.info.is_static) {
       const uint64_t keys = detail::MeasuredKeys(kind, filter_bytes);
-      // The build above was the first to touch the memory.
+      // Measures a second build, because the build above touched the memory for the first time.
       build_ns_ = BestNs(
           1, keys, [](int) {}, [&](int) { filter_ = detail::MakeMeasured(kind, filter_bytes); });
       MakeKeys(keys);
@@ -97,11 +98,12 @@ class Workload {
     partitioned_keys_ = detail::CalibratedKeys(filter_bytes);
     insert_keys_ = kKeys;
     if (kind.calibration.until_full) {
-      // Until it is full: the last tenth of the keys costs as much as half of the others.
+      // Measures until the filter is full: inserting the last tenth of the keys takes as long as
+      // inserting half of the other keys.
       most = partitioned_keys_ = insert_keys_ = changeable().capacity();
     }
     MakeKeys(most);
-    // So that no measurement is the first to touch the memory of the filter and of the buffers.
+    // Touches the memory of the filter and of the buffers before the first measurement.
     if (kind.calibration.fill != nullptr) {
       kind.calibration.fill(changeable(), keys_.size());
       changeable().Insert(keys_);
@@ -146,8 +148,8 @@ class Workload {
  private:
   ChangeableFilter& changeable() { return RequireChangeable(*filter_); }
 
-  // Different keys in each repetition if the filter contains enough: the cache lines of the same
-  // keys would be in a cache, as those of a user's keys are not.
+  // Each repetition queries different keys if the filter contains enough. The cache lines of
+  // repeated keys would be in a cache, unlike the cache lines of a user's keys.
   void MakeKeys(uint64_t most) {
     keys_.resize(
         std::clamp<uint64_t>(kRepetitions * kKeys, kKeys, std::max<uint64_t>(most, kKeys)));
@@ -156,12 +158,12 @@ class Workload {
     for (size_t i = 1; i < queries_.size(); i += 2) queries_[i] += uint64_t{1} << 40;
   }
 
-  // Visits the whole filter, which then is in the caches as far as it fits.
+  // Visits the whole filter, so that as much of it as possible is in the caches.
   void MeasureInsertions(const Backend& backend, Calibration::Point& point) {
     const Engine direct = PinnedEngine(backend, 1, false);
     const Engine partitioned = PinnedEngine(backend, 1, true);
     const bool empties = kind_.calibration.until_full;
-    // Many keys are their own repetition.
+    // Many keys need no repetition.
     const int repetitions = partitioned_keys_ > kKeys ? 1 : kRepetitions;
     // A filter that can be full is emptied before keys are inserted again.
     const auto empty = [&](int) {
@@ -180,7 +182,7 @@ class Workload {
           }
         });
     if (!kind_.info.can.parallel_build) {
-      point.partitioned_insert_ns = point.insert_ns;  // there are no parts
+      point.partitioned_insert_ns = point.insert_ns;  // cannot be partitioned
     }
   }
 

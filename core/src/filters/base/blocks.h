@@ -10,7 +10,7 @@
 
 namespace tamis::detail {
 
-// The functions check_geometry and shape of Kind, for such kinds.
+// Implements Kind::check_geometry and Kind::shape for these kinds.
 template <uint64_t kMaxBlocks, uint64_t kBlockBytes>
 uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check) {
   check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, kMaxBlocks);

@@ -94,8 +94,8 @@ FilterBase::FilterBase(const FileHeader& header, Storage storage, const Backend*
   has_secret_ = header.has_secret;
 }
 
-// A moved-from filter is an empty filter of one cache line, which its storage then points at. Each
-// kind sets the geometry that fits this.
+// A moved-from filter is an empty filter whose storage points at one cache line. Each kind sets the
+// geometry that fits this size.
 FilterBase::FilterBase(FilterBase&& other) noexcept
     : Filter(std::move(other)),
       capacity_(std::exchange(other.capacity_, 1)),
@@ -190,8 +190,8 @@ void FilterBase::Save(const std::filesystem::path& path, const SaveOptions& opti
 void FilterBase::Write(const SaveOptions& options, const PartsWriter& writer) const {
   if (shared_) {
     throw Error(ErrorCode::kInvalidArgument,
-                "the filter is that of a concurrent one, which saves it: its contents may change "
-                "while they are written");
+                "the filter belongs to a concurrent filter, and may change while it is written: "
+                "call Save of the concurrent filter");
   }
   if (storage_.moved_from()) {
     throw Error(

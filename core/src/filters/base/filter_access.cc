@@ -17,7 +17,7 @@ std::span<std::byte> FilterAccess::WritablePayload(Filter& filter) {
 
 void FilterAccess::Query(const Filter& filter, const Kernels& kernels, const Keys& keys,
                          uint64_t* bits) noexcept {
-  if (keys.size() == 1) {  // a pipelined kernel costs more than one key
+  if (keys.size() == 1) {  // starting a pipelined kernel takes longer than one key
     bits[0] = 0;
     if (!keys.IsValid(0)) return;
     uint64_t value;

@@ -60,8 +60,8 @@ void RemoveFilterObserver(FilterObserver& observer) noexcept {
 }
 
 void TellFilterObservers(uint64_t identity) noexcept {
-  // If an observer has a copy of this filter, it was added before the filter was destroyed, and the
-  // threads have already synchronized the two.
+  // An observer that has a copy of this filter was added before the filter was destroyed. The
+  // program has already synchronized the two threads.
   Observers* const known = kept_observers.load(std::memory_order_acquire);
   if (known == nullptr || known->number.load(std::memory_order_relaxed) == 0) return;
   if (!known->mark.IsOfThisProcess()) return;

@@ -60,12 +60,12 @@ std::optional<fs::path> FollowLinks(const fs::path& path, const std::optional<st
 }
 
 fs::path TargetOf(const fs::path& path) {
-  // Another program may save a file there between the two looks at it.
+  // Another program may save a file there between the two calls.
   for (int i = 0; i < kMaxTries; ++i) {
     if (const std::optional<fs::path> target = FollowLinks(path, TargetStatus(path)))
       return *target;
   }
-  Refuse(path, "where it leads to changes all the time, or has no name");
+  Refuse(path, "the target of its links keeps changing, or has no name");
 }
 
 bool IsReadOnly(const fs::path& path, const struct stat& status) {
@@ -125,7 +125,7 @@ void SaveTarget::State::RequireDirectoryWritable() const {
   if (!old || stat(directory.c_str(), &status) != 0 || (status.st_mode & S_ISVTX) == 0) return;
   const uid_t user = geteuid();
   if (user != 0 && user != old->st_uid && user != status.st_uid) {
-    Refuse(path, "it is of another user, in a directory where only its owner may replace it");
+    Refuse(path, "it belongs to another user, and its directory lets only the owner replace it");
   }
 }
 
@@ -145,7 +145,7 @@ void SaveTarget::State::KeepPermissions(int fd) const {
   mode_t mode = KeptMode(old->st_mode, same_owner, same_group);
   // With an access list, the bits of the group limit the permissions that the list gives to others.
   if (!KeepAccessList(fd, same_owner && same_group)) mode &= 0700;
-  if (fchmod(fd, mode) != 0) ThrowIoError(path, "give its permissions to what replaces it");
+  if (fchmod(fd, mode) != 0) ThrowIoError(path, "copy its permissions to the new file");
 }
 
 bool SaveTarget::State::KeepAccessList([[maybe_unused]] int fd,
@@ -153,7 +153,7 @@ bool SaveTarget::State::KeepAccessList([[maybe_unused]] int fd,
 #ifdef __linux__
   constexpr char kList[] = "system.posix_acl_access";
   const ssize_t bytes = getxattr(path.c_str(), kList, nullptr, 0);
-  if (bytes < 0) {  // no list; the one that the directory gave must be removed
+  if (bytes < 0) {  // no list, so the list that the directory gave is removed
     return fremovexattr(fd, kList) == 0 || errno == ENODATA || errno == EOPNOTSUPP ||
            errno == ENOSYS;
   }
@@ -170,7 +170,7 @@ bool SaveTarget::State::SynchronizeDirectory([[maybe_unused]] int fd) const {
   // A directory that cannot be read cannot be synchronized alone.
   if (!directory_readable) return syncfs(fd) == 0;
 #endif
-  // Some file systems cannot synchronize directories, and need not.
+  // Some file systems cannot synchronize directories, and do not need to.
   return SynchronizeDescriptor(directory()) || errno == EINVAL || errno == ENOTSUP;
 }
 

@@ -64,8 +64,7 @@ void PendingName::RemoveAllFiles() noexcept {
 namespace fs = std::filesystem;
 using detail::StrCat;
 
-constexpr size_t kMaxWrite = size_t{1}
-                             << 30;  // more than one call can write: INT_MAX on some systems
+constexpr size_t kMaxWrite = size_t{1} << 30;  // of one call; some systems refuse more than INT_MAX
 
 std::string DescriptorPath(int fd) { return StrCat("/proc/self/fd/", fd); }
 

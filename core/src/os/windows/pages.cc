@@ -12,8 +12,8 @@ size_t PageBytes() noexcept {
   return info.dwPageSize;
 }
 
-// Parts of a reservation cannot be given back. So a larger one finds an aligned address, which
-// another thread may take before this one does.
+// Windows cannot release a part of a reservation. So a larger reservation finds an aligned address
+// and is released. Another thread may then take the address before this thread does.
 void* ZeroedPages(size_t bytes) noexcept {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {

@@ -27,7 +27,7 @@ uint64_t MachineMemory() noexcept {
   return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : 0;
 }
 
-// GetThreadTimes advances in steps of 15.6 ms, longer than most of what is measured.
+// GetThreadTimes advances in steps of 15.6 ms, longer than most measured times.
 std::optional<double> ThreadSeconds() noexcept { return std::nullopt; }
 
 std::string SystemName() {

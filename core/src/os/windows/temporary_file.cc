@@ -96,7 +96,7 @@ struct TemporaryFile::State {
     auto* const list = const_cast<std::byte*>(target.access.data());
     if (SetFileSecurityW(name.c_str(), DACL_SECURITY_INFORMATION, list)) return;
     SetErrno();
-    ThrowIoError(target.path, "give its permissions to what replaces it");
+    ThrowIoError(target.path, "copy its permissions to the new file");
   }
   void Finish() {
     pending = false;

@@ -38,8 +38,8 @@ class CuckooChunk {
 
   // Inserts the fingerprint into its bucket or the alternate one, whichever has fewer fingerprints.
   // If both are full, searches breadth first for the shortest way to make room, and moves
-  // fingerprints only if it has found one. Otherwise changes nothing and returns false. The result
-  // depends only on the table.
+  // fingerprints if there is a way. Otherwise changes nothing and returns false. The result depends
+  // only on the table.
   [[gnu::always_inline]] bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
     // Chosen without a branch, which would be mispredicted every other time.

@@ -115,7 +115,7 @@ constexpr Kind RowOf(const char* name) {
                .can = {.erase = true, .parallel_build = true},
                .geometry = {"chunks", "chunk_buckets"},
                .no_merge = "a cuckoo filter has one slot for each key, and two full tables do not "
-                           "go into one",
+                           "fit in one",
                .can_be_layer = true},
       .file = {.check_geometry = CheckGeometry<kBits>,
                .make_payload_check = []() -> std::unique_ptr<PayloadCheck> {

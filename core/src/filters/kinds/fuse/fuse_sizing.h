@@ -8,7 +8,7 @@
 
 namespace tamis::detail {
 
-// Returns 2^-bits + keys * 2^-64: two fingerprints are equal, or the hashes of two keys are.
+// Returns 2^-bits + keys * 2^-64: the probabilities of equal fingerprints and of equal hashes.
 // Returns 0 for no keys.
 double FuseFpr(int fingerprint_bits, double keys) noexcept;
 

@@ -79,7 +79,7 @@ void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i
 }
 
 // Checks that earlier layers leave a rate for layer i that is not below the smallest one. So a file
-// cannot have more layers than its bound has room for.
+// cannot have more layers than its error bound allows.
 void CheckRateLeft(const FileHeader& whole, const ScalableOptions& options, double error_left,
                    size_t i, const fs::path& path) {
   const double fpr = LayerFpr(options, error_left);

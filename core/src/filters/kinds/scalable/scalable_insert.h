@@ -148,7 +148,7 @@ size_t ScalableFilter<F>::InsertHashes(const detail::Kernels& kernels, const uin
 
 // Returns how many of the first keys are already in the filter, because a small layer is not begun
 // for such keys. Returns 0 if the next layer would be at least as large as all others together,
-// because then it is begun for any key.
+// because such a layer is begun for any key.
 template <typename F>
 size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
                                               const uint64_t* hashes, size_t n) const noexcept {
@@ -169,9 +169,9 @@ size_t ScalableFilter<F>::CountThoseThatAreIn(const detail::Kernels& kernels,
 }
 
 // Inserts keys that no older layer has into the newest layer, which has room for all of them. Other
-// keys are counted but not inserted. If there are many, FindRoom corrects the count. For the
-// smallest layers, the estimate of FindRoom is too inexact. So these layers do not count a key that
-// is already in the filter.
+// keys are counted but not inserted. If there are many such keys, FindRoom corrects the count. For
+// the smallest layers, the estimate of FindRoom is too inexact. So these layers do not count a key
+// that is already in the filter.
 template <typename F>
 void ScalableFilter<F>::InsertIfNew(const detail::Kernels& kernels, const uint64_t* hashes,
                                     size_t n) noexcept {
@@ -247,8 +247,8 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
 //
 // The choice depends only on the keys, so the filter does not depend on the batches that they come
 // in. There is an exception: a layer with many copies may refuse a key before it is full, and
-// another layer may take it. Then it is a matter of chance whether a key that was inserted together
-// with it counts as a copy of it.
+// another layer may take it. Then the batches can decide whether another key counts as a copy of
+// the refused key.
 template <typename F>
 template <int>
 size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint64_t* hashes,
@@ -296,7 +296,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
           asked = i;  // the rest goes into the new layer
           break;
         }
-        at_limit = true;  // copies among the rest still count as such
+        at_limit = true;  // copies among the remaining keys still count as copies
         outcomes.Reject(first + begin + i);
         continue;
       }
@@ -305,7 +305,7 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
           asked = i;  // the rest is examined again
           break;
         }
-        is_copy = ContainsHash(examined[j]);  // an equal key before it may have been refused
+        is_copy = ContainsHash(examined[j]);  // an equal earlier key may have been refused
       }
       ++copies_.examined;
       if (!is_copy) continue;
@@ -327,13 +327,13 @@ size_t ScalableFilter<F>::InsertSome(const detail::Kernels& kernels, const uint6
   return done;
 }
 
-// Sets the bits of keys that may be in, and of keys that the layer they go into could not
+// Sets the bits of keys that may be in the filter, and of keys that their layer could not
 // distinguish from an earlier key.
 template <typename F>
 template <int>
 void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_t* hashes, size_t n,
                                    bool has_room, uint64_t* bits) const noexcept {
-  if (n <= 1) {  // frequent, as keys come one by one
+  if (n <= 1) {  // frequent: programs that insert keys one by one
     if (n == 1) bits[0] = ContainsHash(hashes[0]);
     return;
   }
@@ -345,8 +345,8 @@ void ScalableFilter<F>::FindCopies(const detail::Kernels& kernels, const uint64_
     for (size_t word = 0; word < BitmapWords(n); ++word) bits[word] |= found[word];
   }
   if (!has_room) return;  // no key is inserted before the first new one
-  // A hash table of indices of keys, plus 1. A table of identities would need most of the stack of
-  // a thread of musl.
+  // A hash table of indices of keys, plus 1. A table of identities would take most of a thread's
+  // stack with musl.
   uint16_t seen[2 * detail::kBatchKeys];
   const size_t slots = std::bit_ceil(2 * n);
   const int shift = 64 - std::countr_zero(slots);
@@ -416,7 +416,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
         if (InsertAfter(current_, absent[j])) {
           ++done;
           outcomes.SetFresh(index);
-        } else if (!ContainsHash(absent[j])) {  // an equal key before it may be in
+        } else if (!ContainsHash(absent[j])) {  // an equal earlier key may have been inserted
           outcomes.Reject(index);
         }
       }

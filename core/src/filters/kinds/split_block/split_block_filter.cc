@@ -168,7 +168,7 @@ SplitBlockView SplitBlockBloomFilter::mutable_view() {
   RequireWritable();
   key_types_.Add(KeyType::kUnknown);  // the types of keys in the view are unknown
   has_views_ = true;
-  Changed();  // the view may change blocks without inserted_
+  Changed();  // the view may change blocks but leave inserted_ as it is
   return {view(), &inserted_};
 }
 
