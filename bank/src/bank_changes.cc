@@ -39,11 +39,11 @@ constexpr uint64_t kBlockWords = split_block::kBlockBits / kWordBits;
 double FprOf(const BankOptions& options) {
   if ((options.false_members != 0) != (options.members != 0)) {
     RefuseChange(
-        "false members are asked for of a number of members: both or none have to be given");
+        "the false members and the number of members must be given together, or neither of them");
   }
   if (options.members != 0) {
     if (options.fpr != 0)
-      RefuseChange("a bank is sized by its fpr or by its false members, not by both");
+      RefuseChange("set either the fpr of a bank or its false members, not both");
     if (!(options.false_members > 0))
       RefuseChange("the false members of a bank must be more than 0");
     const double fpr =
@@ -58,7 +58,7 @@ double FprOf(const BankOptions& options) {
 
 std::string HashText(const HashSpec& hash) {
   const std::string name = HashKindName(hash.kind);
-  if (IsKeyed(hash.kind)) return name + " with a secret of its own";
+  if (IsKeyed(hash.kind)) return name + " with its own secret";
   return detail::StrCat(name, " with seed ", hash.seed);
 }
 
@@ -107,8 +107,8 @@ void FilterBank::Impl::RequireNewName(const std::string& name) const {
 void FilterBank::Impl::RequireHash(const HashSpec& other) const {
   if (other == hash) return;
   throw Error(ErrorCode::kIncompatible,
-              std::string("the members of a bank have one hash: that of the bank is ") +
-                  HashText(hash) + ", that of what is added " + HashText(other));
+              std::string("all members of a bank have the same hash: the bank has ") +
+                  HashText(hash) + ", and the added filter has " + HashText(other));
 }
 
 BankMember FilterBank::Impl::MemberAt(const Place& place) const {

@@ -74,9 +74,9 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   const auto kind = GetField<uint32_t>(start, offset::kFilterKind);
   if (FindFileKind(static_cast<FilterKind>(kind)) != nullptr) {
     check.Fail(ErrorCode::kUnsupported, "filter kind", offset::kFilterKind,
-               std::string("is that of a single filter, of kind ") +
+               std::string("the file is a single filter, of kind ") +
                    FilterKindName(static_cast<FilterKind>(kind)) +
-                   ", and not that of a bank: open the file with Load or `tamis query`");
+                   ", not a bank: open the file with Load or `tamis query`");
   }
   check.Equal("filter kind", offset::kFilterKind, kind, kBankFileKind, ErrorCode::kUnsupported);
   check.Equal("version", offset::kVersion, header.version, kVersion, ErrorCode::kUnsupported);
@@ -140,7 +140,7 @@ class DirectoryReader {
 
   std::span<const std::byte> TakeBytes(const char* field, size_t n) {
     if (n > left()) {
-      check_.Fail(ErrorCode::kCorrupt, field, at(), "the directory ends before it does");
+      check_.Fail(ErrorCode::kCorrupt, field, at(), "the directory ends within this field");
     }
     done_ += n;
     return bytes_.subspan(done_ - n, n);
@@ -188,7 +188,7 @@ void ReadDirectory(DirectoryReader& directory, const BankHeader& bank, const Fie
     for (size_t w = 0; w < group.live.size(); ++w) {
       if ((group.live[w] & ~group.filled[w]) != 0) {
         check.Fail(ErrorCode::kCorrupt, "filled members", start + 8 + kMaskBytes + 8 * w,
-                   "lacks members that there are");
+                   "does not include all members of the group");
       }
     }
     members += CountSet(group.live);
@@ -205,12 +205,12 @@ void ReadDirectory(DirectoryReader& directory, const BankHeader& bank, const Fie
       group.members.Put(slot, TakeMember(directory, check));
       if (names.insert(group.members[slot].name).second) continue;
       check.Fail(ErrorCode::kCorrupt, "name", name_at,
-                 "there are two members \"" + group.members[slot].name + "\"");
+                 "two members are called \"" + group.members[slot].name + "\"");
     }
   }
   if (directory.left() != 0) {
     check.Fail(ErrorCode::kCorrupt, "directory length", at::kDirectoryLength,
-               "is more than groups and members take");
+               "is more than the bytes of all groups and members");
   }
 }
 

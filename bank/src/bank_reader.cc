@@ -44,7 +44,7 @@ struct AskedKey {
 };
 
 // The keys of a slice take at most half of max_bytes, so that the other half has room for pages.
-// More pages only cause more batches. More keys than fit cause more slices, each of which reads its
+// Many pages only cause more batches, but many keys cause more slices, each of which reads its
 // pages again.
 constexpr uint64_t kBytesPerSliceKey = 2 * sizeof(AskedKey);
 constexpr uint64_t kMinMaxBytes = 2 * kPageBytes;
@@ -149,7 +149,8 @@ BankFile ReadTables(uint64_t file_bytes, const BankReadFunction& read, const std
 }
 
 const BankReadFunction& Checked(const BankReadFunction& read, const BankReaderOptions& options) {
-  if (!read) throw Error(ErrorCode::kInvalidArgument, "a bank reader needs a function that reads");
+  if (!read)
+    throw Error(ErrorCode::kInvalidArgument, "the read function of a bank reader is empty");
   if (options.max_bytes < kMinMaxBytes) {
     throw Error(ErrorCode::kInvalidArgument,
                 detail::StrCat("max_bytes of a bank reader is ", options.max_bytes,

@@ -1,4 +1,4 @@
-// The parts of a filter bank, for its changes, queries and files.
+// The state of a filter bank, which its changes, queries and files use.
 #ifndef TAMIS_BANK_SRC_BANK_STATE_H_
 #define TAMIS_BANK_SRC_BANK_STATE_H_
 

@@ -99,8 +99,8 @@ FilterBank FilterBank::Map(const fs::path& path, const MapOptions& options) {
   impl->has_secret = open.file.header.has_secret;
   impl->read_only = true;
   if (options.verify == Verify::kFull) {
-    // Reads instead of using the mapping: a file that is truncated meanwhile then causes an error,
-    // not a SIGBUS.
+    // Reads instead of using the mapping: a file that is truncated during the call then causes an
+    // error, not a SIGBUS.
     std::vector<std::byte> buffer(size_t{64} * bank::kBlockBytes);
     open.ReadRows(0, open.file.pages.size(),
                   [&](uint64_t, size_t n) { return std::span(buffer).first(n); });
@@ -129,8 +129,8 @@ void FilterBank::Impl::RequireIntact(const BankGroup& group) const {
 void FilterBank::Save(const fs::path& path, const SaveOptions& options) {
   if (options.version != FileHeader::kNewestVersion) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("filter banks are in version ", FileHeader::kNewestVersion,
-                               " of the format only, not in version ", options.version));
+                detail::StrCat("filter banks require version ", FileHeader::kNewestVersion,
+                               " of the format, not version ", options.version));
   }
   if (!read_only()) Flush();
   BankFile file;

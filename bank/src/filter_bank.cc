@@ -89,7 +89,7 @@ FilterBank::Added FilterBank::Add(const MemberName& name, const SplitBlockBloomF
   impl_->RequireWritable();
   impl_->RequireNewName(name.text());
   impl_->RequireHash(filter.hash());
-  // The clone of a mapped filter is verified.
+  // Clone verifies a mapped filter.
   if (filter.read_only()) return impl_->AddCopy(name.text(), filter.Clone(impl_->memory));
   return impl_->AddCopy(name.text(), filter);
 }

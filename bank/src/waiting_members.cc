@@ -36,7 +36,7 @@ uint64_t WaitingMembers::LargestSize() const noexcept {
 uint64_t* WaitingMembers::TakePlace(uint64_t num_blocks, OfSize& of_size) {
   if (of_size.free.empty()) {
     const uint64_t bytes = BytesOf(num_blocks);
-    // Each new chunk only doubles the number of places. Otherwise, in a bank of many sizes, each
+    // A new chunk at most doubles the number of places. Otherwise, in a bank of many sizes, each
     // member would take a whole chunk.
     const uint64_t most =
         std::clamp<uint64_t>((kChunkBytes + bytes - 1) / bytes, 1, bank::kGroupMembers);

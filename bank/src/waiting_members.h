@@ -47,7 +47,7 @@ class WaitingMembers {
   uint64_t bytes() const noexcept { return bytes_; }
   // The number of waiting members with `num_blocks` blocks.
   uint64_t CountOf(uint64_t num_blocks) const noexcept;
-  // Returns the number of blocks such that the members of this size together take the most memory.
+  // Returns the number of blocks for which the members of this size together take the most memory.
   // At least one member must wait.
   uint64_t LargestSize() const noexcept;
 

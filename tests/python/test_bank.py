@@ -304,7 +304,7 @@ def test_invalid_members():
         with pytest.raises(TypeError, match="SplitBlockBloomFilters"):
             bank.add("a", wrong)
     for f in (tamis.SplitBlockBloomFilter(10, hash="xxh64"), tamis.SplitBlockBloomFilter(10, seed=3)):
-        with pytest.raises(tamis.IncompatibleError, match="one hash"):
+        with pytest.raises(tamis.IncompatibleError, match="the same hash"):
             bank.add("a", f)
     for wrong in (7, None, 1.5, [1.5], [[1]], object(), "one key", np.zeros((2, 2))):
         with pytest.raises((TypeError, ValueError)):

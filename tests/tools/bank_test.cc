@@ -149,7 +149,7 @@ TEST_F(BankTest, MismatchedFiltersAreRefusedAndTheBankStays) {
   };
   refused("tamis bank add b cuckoo.tamis",
           "can contain only split-block filters; this filter's kind is");
-  refused("tamis bank add b seed.tamis", "seed.tamis: the members of a bank have one hash");
+  refused("tamis bank add b seed.tamis", "seed.tamis: all members of a bank have the same hash");
   refused("tamis bank add b short.tamis", "short.tamis");
   refused("tamis bank add b f/1.tamis", "already");
   refused("tamis bank add b nowhere.tamis", "No such file");
@@ -159,7 +159,7 @@ TEST_F(BankTest, MismatchedFiltersAreRefusedAndTheBankStays) {
   refused("tamis bank remove b 1 nobody", "no member \"nobody\"");
   refused("tamis bank remove b 1 1", "no member \"1\", or the name is given twice");
   refused("tamis bank query b --integers 1", "its keys are text, and not integers");
-  refused("tamis bank query f/1.tamis 1", "is that of a single filter, of kind split-block");
+  refused("tamis bank query f/1.tamis 1", "the file is a single filter, of kind split-block");
   refused("tamis bank info f/1.tamis", "or `tamis query`");
   refused("tamis query b 1", "belongs to a filter bank");
   refused("tamis bank", "");

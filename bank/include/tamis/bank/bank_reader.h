@@ -27,18 +27,19 @@ struct BankRead {
 
 // Fills the ranges, and returns when all are filled. The ranges are ascending and disjoint. The
 // function may fill them in any order and on any threads. Its exceptions reach the caller of the
-// query. If it cannot read a range, it may fill the range with zeros instead of throwing: the
-// checksums detect this, and the answer is "maybe".
+// query. If the function cannot read a range, it may fill the range with zeros instead of throwing:
+// the checksums detect the zeros, and the answer is "maybe".
 using BankReadFunction = std::function<void(std::span<const BankRead> reads)>;
 
 struct BankReaderOptions {
   // The maximum number of bytes that a call allocates at a time, at least 32 KiB: for the pages
-  // that it has read, and 16 bytes for each key. The keys take at most half of this memory. Lists
-  // take up to a fiftieth more. With a larger number, a call makes fewer and larger batches.
+  // that it has read, and 16 bytes for each key. The keys take at most half of this memory.
+  // Internal lists take up to a fiftieth more. With a larger number, a call makes fewer and larger
+  // batches.
   uint64_t max_bytes = uint64_t{64} << 20;
   // Two pages are read as one range if at most this number of bytes is between them. The range then
-  // contains these bytes. 0: only adjacent pages are joined. Set a larger number if a request costs
-  // more than reading the bytes between the pages.
+  // includes the bytes between them. 0: only adjacent pages are joined. Set a larger number if a
+  // request costs more than reading the bytes between the pages.
   uint64_t max_gap_bytes = 0;
   // The secret of a keyed hash, unless the file has it.
   std::optional<HashSecret> secret = {};
@@ -56,12 +57,12 @@ struct BankDamage {
   friend bool operator==(const BankDamage&, const BankDamage&) = default;
 };
 
-// Answers queries of a file that is not local, with the same answers as FilterBank::Map, bit for
-// bit. The constructor reads two ranges: the first 16 KiB, and the tables behind the payload. For
-// each key, a query reads one page of 16 KiB, which has its own checksum, from each group with
+// Queries a bank in a file that is not local. The answers equal the answers of FilterBank::Map, bit
+// for bit. The constructor reads two ranges: the first 16 KiB, and the tables behind the payload.
+// For each key, a query reads one page of 16 KiB, which has its own checksum, from each group with
 // members. It reads the pages of all its keys in batches of ranges. A call with at most max_bytes /
-// 32 keys reads no page twice. A call with more keys is cut into slices of that many keys, and each
-// slice reads its pages again.
+// 32 keys reads no page twice. A call with more keys is cut into slices of max_bytes / 32 keys.
+// Each slice reads its pages, even if an earlier slice has read them.
 //
 // For a page that does not match its checksum, the answer is "maybe" for all its keys and members,
 // never "no". damaged() lists such pages. Like in all files of tamis, the checksums protect against
@@ -98,8 +99,8 @@ class BankReader {
 
   // Like the functions of FilterBank. Throws Error(kInvalidArgument) if `out` is too small, before
   // it reads or writes anything. Throws std::bad_alloc and the exceptions of the BankReadFunction.
-  // After these two, the contents of `out` are unspecified, and the reader is unchanged, except
-  // that damaged() may return more pages.
+  // After std::bad_alloc and exceptions of the function, the contents of `out` are unspecified, and
+  // the reader is unchanged, except that damaged() may return more pages.
   size_t Contains(uint64_t key, Bitmap out) const;
   size_t Contains(std::string_view key, Bitmap out) const;
   template <detail::NoKey T>

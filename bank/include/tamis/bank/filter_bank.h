@@ -25,8 +25,8 @@ namespace tamis {
 
 class Engine;
 
-// The name of a member: a string of 1 to kMaxBytes bytes. A 64-bit number stands for the string of
-// its decimal digits.
+// The name of a member: a string of 1 to kMaxBytes bytes. A 64-bit number is converted to the
+// string of its decimal digits.
 class MemberName {
  public:
   static constexpr size_t kMaxBytes = 4096;
@@ -45,8 +45,8 @@ class MemberName {
 };
 
 struct BankOptions {
-  // The false-positive rate of filters that Add builds from keys, in [1e-12, 0.5]. 0: the rate
-  // follows from the next two fields, or is 1% if they are 0.
+  // The false-positive rate of filters that Add builds from keys, in [1e-12, 0.5]. 0: the rate is
+  // computed from the next two fields, or is 1% if they are 0.
   double fpr = 0;
   // The expected number of members that answer "maybe" to a key that no member has, for a bank of
   // `members` members.
@@ -106,9 +106,9 @@ std::vector<MemberCount> BestMembers(std::span<const uint64_t> counts, uint64_t 
                                      size_t most = SIZE_MAX);
 
 // A group consists of up to 512 split-block filters with the same number of blocks. Row j of a
-// group has bit j of each filter, 64 bytes. So a query of a key reads eight cache lines for all
-// filters of a group. For every member, the answers are equal to the answers of the filter that was
-// added, and Extract returns that filter bit for bit.
+// group consists of bit j of each filter: 512 bits, one cache line. So a query of a key reads eight
+// cache lines for all filters of a group. For every member, the answers are equal to the answers of
+// the filter that was added, and Extract returns that filter bit for bit.
 //
 // A group takes the memory of 512 filters, even if it has fewer. So filters should have few
 // different sizes, such as the sizes that BankBlocks (sizing.h) returns. groups() shows the unused
@@ -165,7 +165,7 @@ class FilterBank {
   struct Added {
     uint64_t num_blocks = 0;
     // True if no other member has this number of blocks, and BankBlocks never returns it. Until
-    // more filters of this size follow, a group of 512 places is made for this filter alone.
+    // more filters of this size are added, this filter alone occupies a group of 512 places.
     bool foreign_size = false;
   };
 
@@ -183,8 +183,8 @@ class FilterBank {
   // Error(kOutOfMemory), some members still wait.
   void Flush();
 
-  // Removes a member from all answers. Its bits stay until another member takes its place, or until
-  // Compact. Returns false if the name is unknown.
+  // Removes a member from all answers. The bits of the member stay until another member gets the
+  // same place, or until Compact. Returns false if the name is unknown.
   bool Remove(const MemberName& name);
 
   // Returns the filter of a member, bit for bit. Throws Error(kInvalidArgument) for an unknown
@@ -210,8 +210,8 @@ class FilterBank {
   size_t Contains(T, Bitmap) const = delete;
   size_t ContainsHash(uint64_t hash, Bitmap out) const;
 
-  // Does the same for many keys: writes row_words() words for each key, one row after the other.
-  // For a null, all bits are 0. Returns the number of bits set.
+  // Finds the members for many keys. Writes row_words() words for each key, one row after the
+  // other. For a null, all bits are 0. Returns the number of bits set.
   size_t Contains(Keys keys, Bitmap out) const;
   // Returns all pairs of a key and a member that may have it, ordered by key, then by member.
   std::vector<BankHit> Select(Keys keys) const;
@@ -219,8 +219,8 @@ class FilterBank {
   // the order of indexes.
   std::vector<uint64_t> CountPerMember(Keys keys) const;
 
-  // The same on the threads of an engine, with the kernels of the bank's own backend. If there are
-  // few keys, each thread queries some of the groups.
+  // Run the functions above on the threads of an engine, with the kernels of the bank's own
+  // backend. If there are few keys, each thread queries some of the groups.
   size_t Contains(const Engine& engine, Keys keys, Bitmap out) const;
   std::vector<BankHit> Select(const Engine& engine, Keys keys) const;
   std::vector<uint64_t> CountPerMember(const Engine& engine, Keys keys) const;
