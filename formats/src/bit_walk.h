@@ -86,7 +86,7 @@ bool ContainsWalk(const BitsView& view, const Hash128& hash) noexcept {
   return true;
 }
 
-// Sets the bits of a hash. Returns whether any of them was missing.
+// Sets the bits of a hash. Returns whether any of these bits was 0 before.
 template <typename Walk>
 bool InsertWalk(const BitsView& view, const Hash128& hash) noexcept {
   Hash128 walk = Walk::Start(hash);
@@ -109,7 +109,7 @@ void InsertWalks(const BitsView& view, const Hash128* hashes, size_t n, uint64_t
       __builtin_prefetch(view.words + Walk::Next(walk, view.remainder) / 64, 1);
     }
   };
-  uint64_t word = 0;  // kept in a register: a store for each key would cost 4 ns
+  uint64_t word = 0;  // kept in a register, because a store for each key would take 4 ns
   ForEachFetched(n, fetch, [&](size_t i) {
     word |= uint64_t{InsertWalk<Walk>(view, hashes[i])} << (i % 64);
     if (i % 64 == 63) fresh[i / 64] = std::exchange(word, 0);

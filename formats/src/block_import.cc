@@ -29,7 +29,7 @@ uint64_t ArrowBytes(uint64_t capacity, double fpr, double min_fpr, double max_fp
   if (bits > 8.0 * static_cast<double>(kArrowMaxBytes)) {
     throw Error(ErrorCode::kInvalidArgument,
                 StrCat(capacity, " keys need more than ", kArrowMaxBytes,
-                       " bytes, the most that the format has"));
+                       " bytes, the maximum of the format"));
   }
   return std::max(kArrowMinBytes, std::bit_ceil(static_cast<uint64_t>(bits)) / 8);
 }
@@ -63,9 +63,9 @@ SplitBlockBloomFilter CopyOfBlocks(std::span<const std::byte> blocks, const Hash
 void RequireExportable(const SplitBlockBloomFilter& filter, const HashSpec& hash,
                        const char* name) {
   if (!(filter.hash() == hash)) {
-    throw Error(ErrorCode::kIncompatible, std::string("filters of ") + name + " are by " +
+    throw Error(ErrorCode::kIncompatible, std::string("filters of ") + name + " have the hash " +
                                               HashKindName(hash.kind) +
-                                              " with seed 0; this filter is by another hash");
+                                              " with seed 0; this filter has another hash");
   }
   FilterAccess::RequireIntact(filter);
 }
@@ -74,8 +74,8 @@ void RequireArrowExportable(const SplitBlockBloomFilter& filter, const char* nam
   RequireExportable(filter, kParquetHash, name);
   if (IsArrowSize(filter.bytes())) return;
   throw Error(ErrorCode::kInvalidArgument,
-              StrCat("a filter of ", filter.bytes(), " bytes; ", name, " has powers of two from ",
-                     kArrowMinBytes, " to ", kArrowMaxBytes));
+              StrCat("a filter of ", filter.bytes(), " bytes; the sizes of ", name,
+                     " are powers of two from ", kArrowMinBytes, " to ", kArrowMaxBytes));
 }
 
 }  // namespace tamis::detail

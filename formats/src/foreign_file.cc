@@ -69,30 +69,30 @@ std::string FormatOf(const Header& header, const fs::path& path) {
     if (good) return;
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, check, at, problem);
   };
-  require(HasMagic(header), "magic", 0, "is not that of an imported filter");
+  require(HasMagic(header), "magic", 0, "is not the magic number of an imported filter");
   const auto version = Get<uint32_t>(header.data() + kForeignVersionAt);
   if (version != kForeignVersion) {
     detail::ThrowFormatError(path, ErrorCode::kUnsupported, "version", kForeignVersionAt,
-                             detail::StrCat("is ", version, ", known is 1"));
+                             detail::StrCat("is ", version, ", must be 1"));
   }
   require(Get<uint64_t>(header.data() + kHeaderChecksumAt) == HeaderChecksum(header),
-          "header checksum", kHeaderChecksumAt, "does not fit the header");
+          "header checksum", kHeaderChecksumAt, "does not match the header");
   require(Get<uint32_t>(header.data() + kHeaderLengthAt) == kHeaderBytes, "header length",
           kHeaderLengthAt, "is not 64");
   require(Get<uint64_t>(header.data() + kReservedAt) == 0, "reserved", kReservedAt, "is not 0");
   const auto* const text = reinterpret_cast<const char*>(header.data() + kFormatAt);
   const std::string name(text, std::find(text, text + kFormatBytes, '\0'));
   require(std::all_of(text + name.size(), text + kFormatBytes, [](char c) { return c == '\0'; }),
-          "format", kFormatAt, "is no name");
+          "format", kFormatAt, "is not a valid name");
   const auto known = [&](const ForeignFormat& format) { return name == format.name; };
   if (std::ranges::none_of(ForeignFormats(), known)) {
     detail::ThrowFormatError(path, ErrorCode::kUnsupported, "format", kFormatAt,
-                             "is not one that this version of tamis knows");
+                             "is unknown to this version of tamis");
   }
   return name;
 }
 
-// Rethrows an error of FromBytes as an error of the file at `path`, of which the stream is a part.
+// Rethrows an error of FromBytes as an error of the file at `path`, which contains the stream.
 [[noreturn]] void ThrowInFile(const FormatError& error, const fs::path& path) {
   const std::string before =
       detail::StrCat("memory: ", error.check(), " at offset ", error.offset(), ": ");
@@ -133,7 +133,7 @@ ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions
     detail::ThrowFormatError(
         path, ErrorCode::kCorrupt, "file length", size,
         detail::StrCat("an imported filter has at least ", kHeaderBytes + kChecksumBytes,
-                       " bytes, and these are ", size));
+                       " bytes, but the file has ", size));
   }
   Header header;
   file.Read(header, 0);
@@ -146,7 +146,7 @@ ForeignFilter ForeignFilter::Open(const fs::path& path, const ForeignLoadOptions
   const std::byte* const end = stream.data() + stream.size();
   if (sum.low64 != Get<uint64_t>(end) || sum.high64 != Get<uint64_t>(end + 8)) {
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, "payload checksum", size - kChecksumBytes,
-                             "does not fit the filter: some of its bytes have changed");
+                             "does not match the filter: some of its bytes have changed");
   }
   try {
     return FromBytes(stream, format, options);

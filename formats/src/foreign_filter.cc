@@ -107,7 +107,7 @@ const Keys& Checked(const ForeignFormat& format, const Keys& keys) {
   if (keys.empty() || format.key_types.Has(keys.key_type())) return keys;
   throw Error(ErrorCode::kInvalidArgument,
               std::string("the keys of ") + format.name + " are " + KeyTypesText(format.key_types) +
-                  ", and these are " +
+                  ", but the keys of this call are " +
                   (keys.layout() == KeyLayout::kHashes ? "hashes" : KeyTypesText(keys.key_type())));
 }
 
@@ -133,8 +133,8 @@ ForeignFilter::ForeignFilter(const ForeignFormat& format,
 
 FormatFilter& ForeignFilter::filter() const {
   if (filter_ != nullptr) return *filter_;
-  throw Error(ErrorCode::kReadOnly,
-              std::string("the filter of ") + format_->name + " was moved from, and has nothing");
+  throw Error(ErrorCode::kReadOnly, std::string("the filter of ") + format_->name +
+                                        " was moved from, and has no contents");
 }
 
 const ForeignFormat& ForeignFilter::format() const noexcept { return *format_; }
@@ -166,7 +166,7 @@ size_t ForeignFilter::Apply(Change change, const Keys& keys, const ChangeOutputs
 void ForeignFilter::Merge(const ForeignFilter& other) {
   if (&format() != &other.format()) {
     throw Error(ErrorCode::kIncompatible, std::string("filters of the formats ") + format().name +
-                                              " and " + other.format().name + " cannot be united");
+                                              " and " + other.format().name + " cannot be merged");
   }
   filter().MergeFrom(other.filter());
 }

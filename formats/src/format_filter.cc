@@ -24,7 +24,7 @@ void FormatFilter::Save(const std::filesystem::path& path, const SaveOptions& op
 }
 
 void FormatFilter::MergeFrom(const FormatFilter&) {
-  throw Error(ErrorCode::kIncompatible, "filters of this format cannot be united");
+  throw Error(ErrorCode::kIncompatible, "filters of this format cannot be merged");
 }
 
 }  // namespace tamis

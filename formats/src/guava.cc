@@ -34,7 +34,7 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
     if (options.capacity != 0) {
       RefuseGuava("is sized by its capacity, or by its bits and hashes, not by both");
     }
-    if (options.num_bits == 0) RefuseGuava("needs num_bits with num_hashes");
+    if (options.num_bits == 0) RefuseGuava("requires num_bits together with num_hashes");
     return {static_cast<double>(options.num_bits), options.num_hashes};
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
@@ -93,13 +93,13 @@ GuavaBloomFilter::Geometry GuavaBloomFilter::GeometryFor(const GuavaOptions& opt
                                "; allowed: 0 or 1"));
   }
   const auto [bits, hashes] = BitsAndHashes(options);
-  if (bits < 1) RefuseGuava("of 0 bits cannot be made: more keys or a lower rate need some");
+  if (bits < 1) RefuseGuava("cannot have 0 bits; set more keys or a lower rate");
   if (hashes < 1 || hashes > 255) {
     RefuseGuava(detail::StrCat("cannot have ", static_cast<uint64_t>(hashes),
                                " hashes; allowed: [1, 255]"));
   }
   if (bits > 64.0 * static_cast<double>(kMaxWords)) {
-    RefuseGuava(detail::StrCat("cannot have so many bits; allowed: ", 64 * kMaxWords, " (16 GiB)"));
+    RefuseGuava(detail::StrCat("cannot have more than ", 64 * kMaxWords, " bits (16 GiB)"));
   }
   return {options.strategy, static_cast<uint32_t>(hashes), (static_cast<uint64_t>(bits) + 63) / 64};
 }

@@ -42,14 +42,14 @@ GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, co
   if (size < kGuavaHeaderBytes) {
     FailGuava(
         name, ErrorCode::kCorrupt, "file length", size,
-        detail::StrCat("a filter begins with ", kGuavaHeaderBytes, " bytes, and these are ", size));
+        detail::StrCat("a filter begins with ", kGuavaHeaderBytes, " bytes, but there are ", size));
   }
   std::byte header[kGuavaHeaderBytes];
   read(std::span(header), uint64_t{0});
   const auto strategy = static_cast<uint8_t>(header[kStrategyAt]);
   if (strategy > static_cast<uint8_t>(GuavaStrategy::kMurmur128Mitz64)) {
     FailGuava(name, ErrorCode::kUnsupported, "strategy", kStrategyAt,
-              detail::StrCat("is ", strategy, ", known are 0 and 1"));
+              detail::StrCat("is ", strategy, ", allowed: 0 or 1"));
   }
   const auto hashes = static_cast<uint8_t>(header[kGuavaHashesAt]);
   if (hashes == 0)
@@ -65,7 +65,7 @@ GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, co
   const uint64_t end = kGuavaHeaderBytes + 8 * uint64_t{words};
   if (size != end) {
     FailGuava(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
-              detail::StrCat(words, " words make ", end, " bytes, and these are ", size));
+              detail::StrCat(words, " words make ", end, " bytes, but there are ", size));
   }
   GuavaBloomFilter filter(funnel, Geometry{GuavaStrategy{strategy}, hashes, words}, options.memory,
                           options.backend);

@@ -26,7 +26,7 @@ void RequireGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, cons
 
 // Computes the hashes of the keys [begin, begin + n), whose type the funnel must have; n is at most
 // 64. Returns one bit for each key that is not null and in the range of the funnel. The hashes of
-// the others are unspecified.
+// all other keys are unspecified.
 uint64_t HashGuavaKeys(const FormatHashKernels& kernels, GuavaFunnel funnel, const Keys& keys,
                        size_t begin, size_t n, Hash128* hashes) noexcept;
 

@@ -56,7 +56,7 @@ uint64_t VisitKeys(const Keys& keys, const Visit& visit) {
 }
 
 // Returns the integers [begin, begin + n), n <= 64, widened to 64 bits, in place or in `room`.
-// Returns nullptr if the keys are not integers. The place of a null contains any integer.
+// Returns nullptr if the keys are not integers. The integer of a null is unspecified.
 inline const uint64_t* IntegersOf(const Keys& keys, size_t begin, size_t n,
                                   uint64_t (&room)[64]) noexcept {
   switch (keys.layout()) {

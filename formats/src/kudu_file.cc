@@ -89,7 +89,7 @@ KuduBlockBloomFilter::Message::Message(uint64_t size_of_all, const fs::path& nam
   if (size > kMaxMessageBytes) {
     Fail(
         ErrorCode::kCorrupt, "file length", kMaxMessageBytes,
-        detail::StrCat("a message has at most ", kMaxMessageBytes, " bytes, and these are ", size));
+        detail::StrCat("a message has at most ", kMaxMessageBytes, " bytes, but there are ", size));
   }
   ProtobufReader reader(size, read, name);
   for (ProtobufField field; reader.Next(field);) {
@@ -131,8 +131,8 @@ uint32_t KuduBlockBloomFilter::Message::CheckedLogSpace() const {
   if (!hash_algorithm) missing("hash algorithm");
   if (*hash_algorithm != kFastHash) {
     Fail(ErrorCode::kUnsupported, "hash algorithm", hash_algorithm_at,
-         detail::StrCat("is ", *hash_algorithm, "; Kudu, too, has only filters with ", kFastHash,
-                        ", FAST_HASH"));
+         detail::StrCat("is ", *hash_algorithm, "; allowed: ", kFastHash,
+                        " (FAST_HASH), the only hash of Kudu's filters"));
   }
   constexpr auto kMost = static_cast<int32_t>(kMaxLogSpaceBytes);
   if (*log_space_bytes > kMost) {

@@ -88,8 +88,8 @@ struct KuduHasher {
   void RequireKeys(const Keys& keys) const;
 
   // Computes the hashes of the keys [begin, begin + n), which must have this type; n is in [1, 64].
-  // Returns one bit for each key that is not null and in the range of the type. The hashes of the
-  // others are 0.
+  // Returns one bit for each key that is not null and in the range of the type. The hashes of all
+  // other keys are 0.
   uint64_t OfKeys(const Keys& keys, size_t begin, size_t n, uint64_t* hashes) const noexcept;
 };
 

@@ -62,7 +62,7 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   };
   if (size < kHeaderBytes) {
     fail(ErrorCode::kCorrupt, "file length", size,
-         detail::StrCat("a filter begins with ", kHeaderBytes, " bytes, and these are ", size));
+         detail::StrCat("a filter begins with ", kHeaderBytes, " bytes, but there are ", size));
   }
   const std::byte* const header = start.data();
   if (std::memcmp(header, kMagic, sizeof(kMagic)) != 0) {
@@ -71,14 +71,14 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   const auto one = [&](const char* check, uint64_t at, uint16_t known) {
     const auto value = FieldAt<uint16_t>(header, at);
     if (value == known) return;
-    fail(ErrorCode::kUnsupported, check, at, detail::StrCat("is ", value, ", known is ", known));
+    fail(ErrorCode::kUnsupported, check, at, detail::StrCat("is ", value, ", must be ", known));
   };
   one("version", kVersionAt, kVersion);
   one("algorithm", kAlgorithmAt, kAlgorithm);
   const auto domains = FieldAt<uint8_t>(header, kDomainsAt);
   if ((domains & ~(kIntegers | kText)) != 0) {
     fail(ErrorCode::kUnsupported, "domains", kDomainsAt,
-         detail::StrCat("is ", domains, ", known are integers, 1, and text, 2"));
+         detail::StrCat("is ", domains, ", allowed: 1 (integers), 2 (text), 3 (both) or 0"));
   }
   for (uint64_t at = kReservedAt; at < kHeaderBytes; ++at) {
     if (header[at] != std::byte{0}) fail(ErrorCode::kCorrupt, "reserved", at, "is not 0");
@@ -91,7 +91,7 @@ Header CheckedHeader(std::span<const std::byte> start, uint64_t size, const fs::
   const uint64_t end = kHeaderBytes + split_block::kBlockBytes * blocks;
   if (size != end) {
     fail(ErrorCode::kCorrupt, "file length", std::min(size, end),
-         detail::StrCat(blocks, " blocks make ", end, " bytes, and these are ", size));
+         detail::StrCat(blocks, " blocks make ", end, " bytes, but there are ", size));
   }
   Header checked{.capacity = FieldAt<uint64_t>(header, kCapacityAt),
                  .fpr = FieldAt<double>(header, kFprAt),
@@ -153,7 +153,7 @@ Header HeaderOf(const SplitBlockBloomFilter& filter) {
   const KeyTypes forms = filter.key_types();
   if (!HasOnlyDomains(forms)) {
     throw Error(ErrorCode::kIncompatible, "the keys of this filter are " + KeyTypesText(forms) +
-                                              "; those of Milvus are 64-bit integers and text");
+                                              "; keys of Milvus are 64-bit integers and text");
   }
   const double rate = SplitBlockFpr(static_cast<double>(filter.capacity()), filter.num_blocks());
   return {filter.capacity(), rate, filter.num_blocks(), forms};

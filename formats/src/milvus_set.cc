@@ -30,8 +30,8 @@ void MilvusSet::RequireForm(const Keys& keys) const {
   // An empty batch without a type has the layout of integers.
   if (!hashes && (integers == (form_ == KeyType::kInteger) || keys.empty())) return;
   throw Error(ErrorCode::kInvalidArgument,
-              std::string("this filter of Milvus is asked for ") +
-                  (form_ == KeyType::kInteger ? "integers" : "strings") + ", and not " +
+              std::string("the keys of this Milvus filter are ") +
+                  (form_ == KeyType::kInteger ? "integers" : "strings") + ", not " +
                   (hashes     ? "hashes"
                    : integers ? "integers"
                               : "strings"));

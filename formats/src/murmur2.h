@@ -13,7 +13,7 @@ namespace tamis::detail {
 static_assert(std::endian::native == std::endian::little);
 
 // Returns the n bytes before `end`, n in [1, 7], little-endian. The `size` bytes before `end` may
-// be read. Does not loop, because the end of a loop would be mispredicted for keys of different
+// be read. Has no loop, because the end of a loop would be mispredicted for keys of different
 // lengths.
 inline uint64_t LastBytes(const char* end, size_t n, size_t size) noexcept {
   if (size >= 8) {

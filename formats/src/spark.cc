@@ -43,7 +43,7 @@ std::pair<double, double> BitsAndHashes(const SparkOptions& options) {
     if (options.capacity != 0) {
       RefuseSpark("is sized by its capacity, or by its bits and hashes, not by both");
     }
-    if (options.num_bits == 0) RefuseSpark("needs num_bits with num_hashes");
+    if (options.num_bits == 0) RefuseSpark("requires num_bits together with num_hashes");
     return {given_bits, options.num_hashes};
   }
   constexpr uint64_t kMaxCapacity = std::numeric_limits<int64_t>::max();
@@ -113,9 +113,9 @@ SparkBloomFilter::Geometry SparkBloomFilter::GeometryFor(const SparkOptions& opt
     RefuseSpark(detail::StrCat("of version 1 cannot have the seed ", options.seed, "; allowed: 0"));
   }
   const auto [bits, hashes] = BitsAndHashes(options);
-  if (bits < 1) RefuseSpark("of 0 bits cannot be made: more keys or a lower rate need some");
+  if (bits < 1) RefuseSpark("cannot have 0 bits; set more keys or a lower rate");
   if (bits > 64.0 * static_cast<double>(kMaxWords)) {
-    RefuseSpark(detail::StrCat("cannot have so many bits; allowed: ", 64 * kMaxWords, " (16 GiB)"));
+    RefuseSpark(detail::StrCat("cannot have more than ", 64 * kMaxWords, " bits (16 GiB)"));
   }
   const uint64_t words = (static_cast<uint64_t>(bits) + 63) / 64;
   const uint32_t max_hashes = MaxHashes(64 * words);

@@ -33,7 +33,7 @@ uint64_t HeaderBytes(SparkVersion version) noexcept {
 void RequireSparkSize(const fs::path& name, uint64_t size, uint64_t header) {
   if (size >= header) return;
   FailSpark(name, ErrorCode::kCorrupt, "file length", size,
-            detail::StrCat("a filter begins with ", header, " bytes, and these are ", size));
+            detail::StrCat("a filter begins with ", header, " bytes, but there are ", size));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ SparkBloomFilter SparkBloomFilter::Parse(uint64_t size, const fs::path& name, co
   if (number != static_cast<uint32_t>(SparkVersion::kV1) &&
       number != static_cast<uint32_t>(SparkVersion::kV2)) {
     FailSpark(name, ErrorCode::kUnsupported, "version", kSparkVersionAt,
-              detail::StrCat("is ", static_cast<int32_t>(number), ", known are 1 and 2"));
+              detail::StrCat("is ", static_cast<int32_t>(number), ", allowed: 1 or 2"));
   }
   const auto version = static_cast<SparkVersion>(number);
   const uint64_t header = HeaderBytes(version);
@@ -75,7 +75,7 @@ SparkBloomFilter SparkBloomFilter::Parse(uint64_t size, const fs::path& name, co
   const uint64_t end = header + 8 * uint64_t{words};
   if (size != end) {
     FailSpark(name, ErrorCode::kCorrupt, "file length", std::min(size, end),
-              detail::StrCat(words, " words make ", end, " bytes, and these are ", size));
+              detail::StrCat(words, " words make ", end, " bytes, but there are ", size));
   }
   const int32_t seed =
       version == SparkVersion::kV2 ? static_cast<int32_t>(detail::BigEndian32(bytes + kSeedAt)) : 0;

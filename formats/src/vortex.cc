@@ -36,7 +36,7 @@ void CheckBytes(std::span<const std::byte> bytes, uint64_t num_blocks) {
   if (bytes.size() == want) return;
   FailVortex(
       ErrorCode::kCorrupt, "file length", std::min<uint64_t>(bytes.size(), want),
-      detail::StrCat(num_blocks, " blocks make ", want, " bytes, and these are ", bytes.size()));
+      detail::StrCat(num_blocks, " blocks make ", want, " bytes, but there are ", bytes.size()));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ uint64_t ReadOptions(std::span<const std::byte> options) {
   if (options.size() != kOptionsBytes) {
     FailVortex(
         ErrorCode::kCorrupt, "file length", std::min<uint64_t>(options.size(), kOptionsBytes),
-        detail::StrCat("options have ", kOptionsBytes, " bytes, and these are ", options.size()));
+        detail::StrCat("options have ", kOptionsBytes, " bytes, but there are ", options.size()));
   }
   uint32_t blocks = 0, hash = 0;
   std::memcpy(&blocks, options.data(), sizeof(blocks));
@@ -53,7 +53,7 @@ uint64_t ReadOptions(std::span<const std::byte> options) {
   if (blocks == 0) FailVortex(ErrorCode::kCorrupt, "blocks", 0, "is 0, allowed: [1, 2^32 - 1]");
   if (hash != kHashNumber) {
     FailVortex(ErrorCode::kUnsupported, "hash", kHashAt,
-               detail::StrCat("is ", hash, ", known is ", kHashNumber, ", XXH3-64"));
+               detail::StrCat("is ", hash, ", must be ", kHashNumber, " (XXH3-64)"));
   }
   return blocks;
 }

@@ -161,9 +161,9 @@ TEST(MilvusTest, UnsupportedByTheFormat) {
   SplitBlockBloomFilter filter({.bytes = 64, .hash = kXxh64});
   EXPECT_EQ(milvus::ToBytes(filter).size(), 96u);
   const milvus::Header header = milvus::HeaderOf(filter);
-  ExpectError(ErrorCode::kIncompatible, "Milvus are by xxh64",
+  ExpectError(ErrorCode::kIncompatible, "Milvus have the hash xxh64",
               [] { milvus::ToBytes(SplitBlockBloomFilter({.bytes = 64})); });
-  ExpectError(ErrorCode::kIncompatible, "by xxh64 with seed 0", [] {
+  ExpectError(ErrorCode::kIncompatible, "xxh64 with seed 0", [] {
     milvus::ToBytes(SplitBlockBloomFilter({.bytes = 64, .hash = {HashKind::kXxh64, 1}}));
   });
   ExpectError(ErrorCode::kInvalidArgument, "96 bytes",
@@ -339,7 +339,7 @@ TEST(KvrocksTest, DamagedOnes) {
 }
 
 TEST(KvrocksTest, UnsupportedByTheFormat) {
-  ExpectError(ErrorCode::kIncompatible, "Kvrocks are by xxh64",
+  ExpectError(ErrorCode::kIncompatible, "Kvrocks have the hash xxh64",
               [] { kvrocks::ToBytes(SplitBlockBloomFilter({.bytes = 64})); });
   SplitBlockBloomFilter odd({.bytes = 96, .hash = kXxh64});
   ExpectError(ErrorCode::kInvalidArgument, "96 bytes", [&] { kvrocks::ToBytes(odd); });
@@ -402,7 +402,7 @@ TEST(VortexTest, DamagedOnes) {
     ExpectError(ErrorCode::kInvalidArgument, "blocks",
                 [&] { vortex::View(AsBytes(golden), blocks); });
   }
-  ExpectError(ErrorCode::kIncompatible, "Vortex are by xxh3",
+  ExpectError(ErrorCode::kIncompatible, "Vortex have the hash xxh3",
               [] { vortex::ToBytes(SplitBlockBloomFilter({.bytes = 64, .hash = kXxh64})); });
 }
 

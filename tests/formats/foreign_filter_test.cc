@@ -127,11 +127,11 @@ TEST(ForeignFilterTest, EveryFormatIsOpened) {
       if (strings) filter.Count(Keys(std::span(&text, 1)));
       if (!integers) {
         ExpectError([&] { filter.Count(Keys(std::span(&integer, 1))); },
-                    ErrorCode::kInvalidArgument, "text, and these are integers");
+                    ErrorCode::kInvalidArgument, "text, but the keys of this call are integers");
       }
       if (!strings) {
         ExpectError([&] { filter.Count(Keys(std::span(&text, 1))); }, ErrorCode::kInvalidArgument,
-                    "integers, and these are text");
+                    "integers, but the keys of this call are text");
       }
     }
     EXPECT_GT(opened, 0u);
@@ -181,8 +181,10 @@ TEST(ForeignFilterTest, GoldenFilesOfFormats) {
     EXPECT_EQ(opened.Contains(keys, Bitmap(bits)), 3u);
     EXPECT_EQ(opened.Contains(keys, std::span(bytes)), 3u);
     EXPECT_EQ(opened.Select(keys, std::span(rows)), 3u);
-    ExpectError([&] { opened.Count(others); }, ErrorCode::kInvalidArgument, "and these are");
-    ExpectError([&] { opened.Insert(others); }, ErrorCode::kInvalidArgument, "and these are");
+    ExpectError([&] { opened.Count(others); }, ErrorCode::kInvalidArgument,
+                "but the keys of this call are");
+    ExpectError([&] { opened.Insert(others); }, ErrorCode::kInvalidArgument,
+                "but the keys of this call are");
   }
 }
 

@@ -295,9 +295,10 @@ TEST(GuavaTest, OptionsOutOfRange) {
   refused("false-positive rate", {.capacity = 1, .fpr = std::nan("")});
   refused("0 bits", {.capacity = 1, .fpr = 0.99});
   refused("996 hashes", {.capacity = 1, .fpr = 1e-300});
-  refused("so many bits", {.capacity = uint64_t{1} << 40});
-  refused("so many bits", {.num_bits = 64 * GuavaBloomFilter::kMaxWords + 1, .num_hashes = 1});
-  refused("needs num_bits", {.num_hashes = 3});
+  refused("cannot have more than", {.capacity = uint64_t{1} << 40});
+  refused("cannot have more than",
+          {.num_bits = 64 * GuavaBloomFilter::kMaxWords + 1, .num_hashes = 1});
+  refused("requires num_bits", {.num_hashes = 3});
   refused("0 hashes", {.num_bits = 64});
   refused("256 hashes", {.num_bits = 64, .num_hashes = 256});
   refused("not by both", {.capacity = 10, .num_bits = 64, .num_hashes = 3});

@@ -364,11 +364,12 @@ TEST(SparkTest, OptionsOutOfRange) {
   refused("false-positive rate", {.capacity = 1, .fpr = 1});
   refused("false-positive rate", {.capacity = 1, .fpr = std::nan("")});
   refused("0 bits", {.capacity = 1, .fpr = 0.99});
-  refused("so many bits", {.capacity = uint64_t{1} << 40});
-  refused("so many bits", {.num_bits = 64 * SparkBloomFilter::kMaxWords + 1, .num_hashes = 1});
-  refused("so many bits", {.num_bits = ~uint64_t{0}, .num_hashes = 1});
-  refused("so many bits", {.capacity = 1, .num_bits = ~uint64_t{0}});
-  refused("needs num_bits", {.num_hashes = 3});
+  refused("cannot have more than", {.capacity = uint64_t{1} << 40});
+  refused("cannot have more than",
+          {.num_bits = 64 * SparkBloomFilter::kMaxWords + 1, .num_hashes = 1});
+  refused("cannot have more than", {.num_bits = ~uint64_t{0}, .num_hashes = 1});
+  refused("cannot have more than", {.capacity = 1, .num_bits = ~uint64_t{0}});
+  refused("requires num_bits", {.num_hashes = 3});
   refused("of 64 bits cannot have 45 hashes; allowed: [1, 44]", {.num_bits = 64, .num_hashes = 45});
   // Spark makes one hash in this case, because the number does not fit an int.
   refused("2772588722 hashes; allowed: [1, 2147483647]",

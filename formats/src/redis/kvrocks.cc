@@ -70,7 +70,7 @@ Chain ReadChain(std::span<const std::byte> record) {
   const uint64_t want = is_long ? 45 : 37;
   if (record.size() != want) {
     FailKvrocks(ErrorCode::kCorrupt, "file length", std::min<uint64_t>(record.size(), want),
-                detail::StrCat("a record has ", want, " bytes, and these are ", record.size()));
+                detail::StrCat("a record has ", want, " bytes, but there are ", record.size()));
   }
   Fields fields(record.subspan(1));
   Chain chain;

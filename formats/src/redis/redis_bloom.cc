@@ -235,7 +235,7 @@ bool RedisBloomFilter::InsertHash(const Hash128& hash) {
     if ((flags_ & kCapacityIsLog2) != 0) {
       RefuseRedisBloom("whose capacities are logarithms is full, and does not grow");
     }
-    // The product also wraps around in RedisBloom.
+    // The product wraps around, as in RedisBloom.
     links_.push_back(
         MakeLink(Geometry(full.capacity * growth_, full.error_rate * kTightening, flags_)));
   }

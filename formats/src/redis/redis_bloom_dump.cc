@@ -107,7 +107,7 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   if (header.size() != wanted) {
     dump.FailHeader(
         ErrorCode::kCorrupt, "header length", std::min(wanted, header.size()),
-        detail::StrCat("is ", header.size(), ", and ", num_links, " links make ", wanted));
+        detail::StrCat("is ", header.size(), ", but ", num_links, " links require ", wanted));
   }
   if (num_links > RedisBloomFilter::kMaxLinks) {
     dump.FailHeader(
@@ -118,7 +118,7 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   head.flags = LoadAs<uint32_t>(header.data() + kFlagsAt);
   if ((head.flags & ~all_flags) != 0) {
     dump.FailHeader(ErrorCode::kUnsupported, "flags", kFlagsAt,
-                    detail::StrCat("is ", head.flags, ", known are those up to ", all_flags));
+                    detail::StrCat("is ", head.flags, ", allowed: up to ", all_flags));
   }
   uint64_t keys = 0;
   for (uint32_t i = 0; i < num_links; ++i) {
@@ -134,7 +134,7 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   head.size = LoadAs<uint64_t>(header.data() + kBloomSizeAt);
   if (head.size != keys) {
     dump.FailHeader(ErrorCode::kCorrupt, "size", kBloomSizeAt,
-                    detail::StrCat("is ", head.size, ", and the links have ", keys));
+                    detail::StrCat("is ", head.size, ", but the links have ", keys));
   }
   head.growth = LoadAs<uint32_t>(header.data() + kGrowthAt);
   return head;

@@ -60,7 +60,7 @@ void RedisDump::AddAll(uint64_t size, FunctionRef<void(std::span<std::byte>, uin
   for (uint64_t at = 0; at < size;) {
     if (size - at < kRedisFrameBytes) {
       Fail(ErrorCode::kCorrupt, "file length", size,
-           StrCat("a chunk begins with ", kRedisFrameBytes, " bytes, and there are ", size - at));
+           StrCat("a chunk begins with ", kRedisFrameBytes, " bytes, but there are ", size - at));
     }
     std::byte frame[kRedisFrameBytes];
     read(frame, at);
@@ -69,7 +69,7 @@ void RedisDump::AddAll(uint64_t size, FunctionRef<void(std::span<std::byte>, uin
     at += kRedisFrameBytes;
     if (bytes > size - at) {
       Fail(ErrorCode::kCorrupt, "file length", size,
-           StrCat("a chunk of ", bytes, " bytes, and there are ", size - at));
+           StrCat("a chunk of ", bytes, " bytes, but there are ", size - at));
     }
     Add(iterator, at, bytes, memory == nullptr ? nullptr : memory + at);
     at += bytes;
@@ -127,7 +127,7 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
   }
   if (total != payload_bytes_) {
     Fail(ErrorCode::kCorrupt, "chunks", pieces_.back().at + pieces_.back().bytes,
-         StrCat("have ", payload_bytes_, " bytes of the filter, which has ", total));
+         StrCat("have ", payload_bytes_, " bytes of a filter of ", total));
   }
   size_t part = 0;
   uint64_t left = parts.empty() ? 0 : parts[0];
@@ -135,12 +135,12 @@ void RedisDump::RequireParts(std::span<const uint64_t> parts) const {
     while (left == 0) left = parts[++part];
     if (pieces_[i].bytes > left) {
       Fail(ErrorCode::kCorrupt, "chunk length", pieces_[i].at - 8,
-           StrCat("is ", pieces_[i].bytes, ", and of part ", part, " of the filter are left ",
-                  left));
+           StrCat("is ", pieces_[i].bytes, ", but only ", left, " bytes of part ", part,
+                  " of the filter are left"));
     }
     left -= pieces_[i].bytes;
   }
-  // Finding out how much memory is available takes longer than reading a small filter.
+  // Querying the available memory takes longer than reading a small filter.
   constexpr uint64_t kLargeBytes = 4 << 20;
   if (total >= kLargeBytes) Storage::RequireFits(total);
 }

@@ -61,7 +61,7 @@ class RedisDump {
   // and no chunk has bytes of two parts. Throws Error(kOutOfMemory) for more bytes than the process
   // can allocate.
   void RequireParts(std::span<const uint64_t> parts) const;
-  // Reads the parts into `rooms`, which must have their sizes. RequireParts must be called before.
+  // Reads the parts into `rooms`, which must have the sizes of the parts. Call RequireParts first.
   void ReadParts(std::span<const std::span<std::byte>> rooms) const;
 
  private:

@@ -72,7 +72,7 @@ CuckooHead ReadCuckooHead(const RedisDump& dump) {
   for (uint64_t i = 0; i < layers; ++i) {
     if (i > 0) {
       require(expansion <= RedisCuckooFilter::kMaxBuckets / layer_buckets, "layers", kLayersAt,
-              layers, "fewer, as these have more than 2^56 - 1 buckets");
+              layers, "fewer, because the layers have more than 2^56 - 1 buckets");
       layer_buckets *= expansion;
     }
     head.parts.push_back(layer_buckets * bucket_size);

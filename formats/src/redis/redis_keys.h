@@ -49,7 +49,7 @@ typename Kind::Hash HashRedisKey(RedisIntegers integers, uint64_t key) noexcept 
 }
 
 // Computes the hashes of the keys [begin, begin + n); n is in [1, 64]. Returns one bit for each key
-// that is not null. The hashes of the others are unspecified.
+// that is not null. The hashes of all other keys are unspecified.
 template <typename Kind>
 struct RedisHasher {
   RedisIntegers integers;

@@ -35,8 +35,8 @@ struct ForeignLoadOptions {
 };
 
 // A filter of any of these formats. tamis/formats/guava.h and the other headers in its folder
-// declare the classes of the formats. A moved-from filter still has its format, and 0 bytes. Its
-// queries, changes, estimates, Merge and Write throw Error(kReadOnly).
+// declare the classes of the formats. A moved-from filter keeps its format, and bytes() returns 0.
+// Its queries, changes, estimates, Merge and Write throw Error(kReadOnly).
 //
 // For RedisBloom, integer keys are RedisIntegers::kSigned: a uint64_t above 2^63 - 1 is the text of
 // the negative number with the same bits.

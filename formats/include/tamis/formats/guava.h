@@ -36,7 +36,8 @@ enum class GuavaFunnel : uint8_t {
 // "long", "int", "bytes", "utf8" or "unencoded-chars".
 const char* GuavaFunnelName(GuavaFunnel funnel) noexcept;
 
-// How the bits of a key follow from its hash. The values are those in the stream.
+// How the bits of a key follow from its hash. The values of the enumerators are stored in the
+// stream.
 enum class GuavaStrategy : uint8_t {
   // Written by Guava before version 17, and still read by all versions. Its indices are below 2^31,
   // so in a larger filter the bits from 2^31 on stay 0.

@@ -2,10 +2,10 @@
 // reading and writing them.
 //
 // One key of Kvrocks is a chain of filters. The record of the key, in the column family "metadata",
-// has the number of filters. Each filter is a separate value that consists of blocks only. These
-// are the blocks of a SplitBlockBloomFilter with the hash {HashKind::kXxh64, 0} and strings as
-// keys, a power of two bytes from 32 bytes to 128 MiB. A string is in the chain if any of its
-// filters contains it.
+// has the number of filters. Each filter is a separate value, which consists of the blocks of a
+// SplitBlockBloomFilter with the hash {HashKind::kXxh64, 0} and strings as keys. The size of a
+// value is a power of two from 32 bytes to 128 MiB. A string is in the chain if any of its filters
+// contains it.
 //
 // Functions that read throw FormatError with the failed check ("file length", "type", "blocks",
 // "filters" or "error rate") and the offset.

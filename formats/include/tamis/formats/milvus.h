@@ -1,9 +1,9 @@
 // The membership filters of Milvus ("MBF1"), which its clients send with a query: reading and
 // writing them.
 //
-// The blocks are those of a SplitBlockBloomFilter with the hash {HashKind::kXxh64, 0}. Integers are
-// keys of 64 bits, as everywhere in tamis. Text is a key by its bytes in UTF-8. A header of 32
-// bytes precedes the blocks:
+// The filter consists of a header and of the blocks of a SplitBlockBloomFilter with the hash
+// {HashKind::kXxh64, 0}. Integers are keys of 64 bits, as everywhere in tamis. Text is a key by its
+// bytes in UTF-8. The header has 32 bytes:
 //
 //   0  "MBF1"; 4 version, 1 (u16); 6 algorithm, 1 (u16); 8 capacity in keys (u64);
 //   16 false-positive rate at the capacity (f64); 24 number of blocks (u32);

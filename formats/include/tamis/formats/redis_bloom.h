@@ -65,8 +65,9 @@ struct RedisBloomLink {
 // FilterKind does not include this filter.
 //
 // The filter is a chain of links. It contains a key if one of its links does. Keys are inserted
-// into the newest link. When the newest link is full, a larger link with half its error rate is
-// added. (The first link has half of the requested rate, unless the filter is non_scaling.)
+// into the newest link. When the newest link is full, a new link with half its error rate and
+// `expansion` times its capacity is added. (The first link has half of the requested rate, unless
+// the filter is non_scaling.)
 //
 // Keys are strings in any key layout, and integers, which are converted to strings as RedisIntegers
 // states. Hashes throw Error(kInvalidArgument) in every function.
@@ -74,7 +75,7 @@ struct RedisBloomLink {
 // A moved-from filter cannot be saved.
 class RedisBloomFilter final : public FormatFilter {
  public:
-  // No error rate that a double can represent needs more hashes.
+  // Upper bound: no error rate that a double can represent requires more hashes.
   static constexpr uint32_t kMaxHashes = 1075;
   // 2^60, for all links together.
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
@@ -101,8 +102,8 @@ class RedisBloomFilter final : public FormatFilter {
                                const RedisBloomLoadOptions& options = {});
 
   // For code that reads a dump chunk by chunk: returns the number of bytes of each link, from the
-  // header. The chunks that follow have these bytes in order, and no chunk has bytes of two links.
-  // Throws FormatError like FromChunks.
+  // header. The chunks after the header have these bytes in order, and no chunk has bytes of two
+  // links. Throws FormatError like FromChunks.
   static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
   // Returns whether insertions can turn the header `before` into the header `after`: `after` has
   // the same links, none with fewer keys, and possibly new links. If so, bits that were read

@@ -84,8 +84,8 @@ class RedisCuckooFilter final : public FormatFilter {
                                 const RedisCuckooLoadOptions& options = {});
 
   // For code that reads a dump chunk by chunk: returns the number of bytes of each layer, from the
-  // header. The chunks that follow have these bytes in order, and no chunk has bytes of two layers.
-  // Throws FormatError like FromChunks.
+  // header. The chunks after the header have these bytes in order, and no chunk has bytes of two
+  // layers. Throws FormatError like FromChunks.
   static std::vector<uint64_t> PartsOfHeader(std::span<const std::byte> header);
 
   RedisCuckooFilter(RedisCuckooFilter&&) noexcept;

@@ -17,8 +17,8 @@
 
 namespace tamis {
 
-// How the bits of a key follow from its hashes, and the layout of the header. The values are those
-// in the stream.
+// How the bits of a key follow from its hashes, and the layout of the header. The values of the
+// enumerators are stored in the stream.
 enum class SparkVersion : uint8_t {
   // Written by Spark before 4.1, and still read by all versions. Its indices are below 2^31, so in
   // a larger filter the bits from 2^31 on stay 0.
