@@ -12,7 +12,7 @@
 #include "simd/families.h"
 #include "simd/visit_targets.h"
 
-// This needs no HWY_BEFORE_NAMESPACE, because it is a constant and not code.
+// HWY_BEFORE_NAMESPACE is only for code, and this namespace contains only a constant.
 namespace tamis::detail {
 namespace HWY_NAMESPACE {
 

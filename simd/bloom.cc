@@ -235,7 +235,7 @@ void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, con
   }
 }
 
-// Goes key by key, because two keys may have the same positions.
+// Inserts key by key, because two keys may have the same positions.
 template <Source kSource>
 void BloomInsertAllIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                             const Batch& batch, uint64_t* fresh) {

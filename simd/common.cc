@@ -66,8 +66,8 @@ void SipAll(const Batch& batch, uint64_t* hashes) {
     SipStep<kC, kD>(hasher, values + i, hashes + i);
   }
   if (i == n) return;
-  // The rest is hashed as a vector, because one key at a time would take longer than all of a small
-  // batch.
+  // Hashes the remaining keys as a vector. Hashing them one by one would take longer than the rest
+  // of a small batch.
   alignas(64) uint64_t rest[2 * kStep] = {};
   std::copy_n(values + i, n - i, rest);
   SipStep<kC, kD>(hasher, rest, rest);
@@ -104,8 +104,8 @@ void BitsToBytes(const uint64_t* bits, size_t n, uint8_t* HWY_RESTRICT bytes) {
   for (size_t i = whole; i < n; ++i) bytes[i] = (bits[i / 64] >> (i % 64)) & 1;
 }
 
-// Up to kChunk indices are written at a time. Later ones overwrite those past the hits. There are
-// never more hits than keys, so a chunk of keys leaves room for a chunk of indices.
+// CompressStore can write whole vectors. The next vector overwrites the indices past the hits.
+// `out` has room for whole vectors, because hits never outnumber keys.
 template <typename Index>
 size_t BitsToIndices(const uint64_t* bits, size_t n, uint64_t first, Index* HWY_RESTRICT out) {
   const hn::CappedTag<Index, 64 / sizeof(Index)> d;

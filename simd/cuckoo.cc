@@ -91,9 +91,9 @@ HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
 struct CuckooRing {
   alignas(64) Ring offsets[2];  // of both buckets, in bytes
   // Without the gap, the fingerprints of a step would be written 4 KiB behind its offsets. If the
-  // physical addresses of the two pages are similar, each such pair of stores takes hundreds of
-  // cycles (bench/NOTES_CUCKOO.md). This is so for one pair of pages in some hundred. So the
-  // distance is neither a multiple of 4 KiB nor near such a multiple.
+  // physical addresses of the two pages are similar, as in one pair of pages in some hundred, each
+  // such pair of stores takes hundreds of cycles (bench/NOTES_CUCKOO.md). So the distance is
+  // neither a multiple of 4 KiB nor near one.
   alignas(64) uint64_t gap[144];
   alignas(64) Ring fingerprints;  // in every slot
   alignas(64) Ring hashes;
@@ -242,8 +242,8 @@ void CuckooContains(const void* words, const cuckoo::Geometry& geometry, const B
   });
 }
 
-// Always prefetches: a bucket that another core has just changed is far away, even in a small
-// table.
+// Always prefetches. Even in a small table, a bucket that another core has just changed must be
+// fetched from that core.
 template <int kBits>
 void CuckooContainsChanging(const void* words, const cuckoo::Geometry& geometry, const Batch& batch,
                             uint64_t* bits, uint64_t* places) {

@@ -30,8 +30,8 @@ HWY_INLINE void HashSteps(const uint64_t* keys, size_t n, Hash128* hashes, const
   size_t i = 0;
   for (; i + step <= n; i += step) hash(keys + i, &hashes[i].low);
   if (i == n) return;
-  // The rest is hashed as a vector, because one key at a time would take longer than all of a small
-  // batch.
+  // Hashes the remaining keys as a vector. Hashing them one by one would take longer than the rest
+  // of a small batch.
   alignas(64) uint64_t rest[kVectors * kStep] = {};
   alignas(64) Hash128 of_rest[kVectors * kStep];
   std::copy_n(keys + i, n - i, rest);

@@ -45,14 +45,13 @@ using V64 = hn::Vec<D64>;
 using D32 = hn::Repartition<uint32_t, D64>;
 using V32 = hn::Vec<D32>;
 
-// Exchanges the halves of each lane. On x86 this is a shuffle, because shuffles, unlike shifts, use
+// Exchanges the halves of each lane. On x86 this is a shuffle. In contrast to shifts, shuffles use
 // a port that the multiplications leave free.
 HWY_INLINE V64 SwapHalves(D64 d, V64 v) {
   return hn::BitCast(d, hn::Shuffle2301(hn::BitCast(D32(), v)));
 }
 
-// Returns x rotated left by 24 bits. 24 bits are whole bytes, so this is also a shuffle, for the
-// same reason.
+// Returns x rotated left by 24 bits. This is also a shuffle, because 24 bits are whole bytes.
 HWY_INLINE V64 RotateLeft24(D64 d, V64 v) {
 #if HWY_ARCH_X86
   alignas(16) static constexpr uint8_t kBytes[16] = {5,  6,  7,  0, 1, 2,  3,  4,

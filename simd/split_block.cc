@@ -194,8 +194,8 @@ void InsertAllIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch,
   fresh[whole / 64] = last;
 }
 
-// Filters of up to this size are in every second-level cache, from which blocks are read early
-// enough without prefetching.
+// Filters of up to this size fit in every second-level cache. Blocks arrive from there early enough
+// without prefetching.
 inline constexpr uint64_t kNearBytes = uint64_t{256} << 10;
 
 void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,

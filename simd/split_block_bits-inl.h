@@ -56,7 +56,7 @@ HWY_INLINE void SetBits(uint32_t* HWY_RESTRICT block, uint64_t h) {
 // Returns one bit for each of 64 bytes: whether it is `all`.
 HWY_INLINE uint64_t PresentBits(const uint8_t* HWY_RESTRICT present, uint8_t all) {
   const hn::CappedTag<uint8_t, 64> d;
-  alignas(8) uint8_t bits[8 + 8] = {};  // a mask of fewer than 8 lanes also takes a byte
+  alignas(8) uint8_t bits[8 + 8] = {};  // StoreMaskBits writes whole bytes
   for (size_t i = 0; i < 64; i += hn::Lanes(d)) {
     hn::StoreMaskBits(d, hn::Eq(hn::Load(d, present + i), hn::Set(d, all)), bits + i / 8);
   }

@@ -1,7 +1,7 @@
 // Lookups in split-block filters for AVX2 and SSE4, which cannot multiply 64-bit lanes. Each key
-// takes two such multiplications. Made of smaller multiplications, they would be most of the work.
-// So the middle of the hash is scalar, and runs beside the probes, whose vectors use other ports.
-// bench/NOTES.md has the figures.
+// takes two such multiplications. Composed of smaller multiplications, these two would be most of
+// the work. So scalar code computes the middle of the hash, while the vectors of the probes use
+// other ports. bench/NOTES.md has the figures.
 //
 // Keys pass four stages, each at a fixed distance behind the previous one: the vector beginning of
 // the hash, its scalar middle, its vector end with the address of the block, and the probe. The
@@ -107,9 +107,10 @@ HWY_INLINE void HashBackAndBlocks(const char* filter, uint64_t num_blocks, size_
 // Narrowing saturates, so lanes that are not 0 do not become 0.
 class StagedProbe {
  public:
-  HWY_INLINE StagedProbe() {}  // an implicit one would be compiled without the target
+  HWY_INLINE StagedProbe() {}  // an implicit constructor would lack the target
   static constexpr size_t kKeys = 4;
-  // For 4 keys, 4 bytes each in both halves. If bits of a key are missing, its bytes are not all 0.
+  // The results for 4 keys, with 4 bytes for each key in both halves. If bits of a key are missing,
+  // the bytes of the key are not all 0.
   using Missing = __m256i;
 
   // Calls between(i) after the probe of key i.
@@ -161,9 +162,9 @@ class StagedInserter {
 // The products of the low half of a hash and each salt.
 class StagedProducts {
  public:
-  HWY_INLINE StagedProducts() {}  // an implicit one would be compiled without the target
-  // Returns the upper 16 of the 32 bits of each product, from those products of 16-bit halves that
-  // contribute to them.
+  HWY_INLINE StagedProducts() {}  // an implicit constructor would lack the target
+  // Returns the upper 16 of the 32 bits of each product, from the products of 16-bit halves that
+  // contribute to these bits.
   HWY_INLINE __m128i Upper(const StagedRing& ring, size_t at) const {
     const auto twice = [](const uint64_t& four) HWY_ATTR {
       return _mm_castpd_si128(_mm_loaddup_pd(reinterpret_cast<const double*>(&four)));
@@ -190,9 +191,10 @@ class StagedProducts {
 // shift with a count for each lane, but has lookups of 16 bytes.
 class StagedProbe {
  public:
-  HWY_INLINE StagedProbe() {}  // an implicit one would be compiled without the target
+  HWY_INLINE StagedProbe() {}  // an implicit constructor would lack the target
   static constexpr size_t kKeys = 2;
-  // For 2 keys, 8 bytes each. A byte is not 0 if the bit is missing in its word.
+  // The results for 2 keys, with a byte for each word. The byte is not 0 if the bit is missing in
+  // the word.
   using Missing = __m128i;
 
   template <typename Between>

@@ -157,13 +157,14 @@ HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const B
 HWY_INLINE void StoreMask(hn::Mask<D32> mask, uint8_t* HWY_RESTRICT bits) {
   hn::StoreMaskBits(D32(), mask, bits);
 #if defined(__GNUC__)
-  // Without this, GCC first gathers the masks of all pairs in a vector, with instructions for a
-  // port that is already busy.
+  // Without this barrier, GCC first gathers the masks of all pairs in a vector, with instructions
+  // for a port that is already busy.
   asm("" : "+m"(bits[0]));
 #endif
 }
 
-// Writes to `old`, in order, one bit for each word of both blocks: whether it has the pair's bit.
+// Writes to `old`, in order, one bit for each word of both blocks: whether the word has the pair's
+// bit.
 HWY_INLINE void TestPair(const char* filter, const WidePair& pair, uint8_t* HWY_RESTRICT old) {
   const D32 d;
   const auto block = [&](size_t i) HWY_ATTR {
@@ -172,7 +173,7 @@ HWY_INLINE void TestPair(const char* filter, const WidePair& pair, uint8_t* HWY_
   StoreMask(hn::TestBit(hn::Combine(d, block(1), block(0)), pair.bits), old);
 }
 
-// Sets bits in a block. Returns its words from before.
+// Sets bits in a block. Returns the words as they were before.
 HWY_INLINE VBlock SetWideBits(char* filter, uint64_t offset, VBlock bits) {
   const DBlock d;
   auto* const block = reinterpret_cast<uint32_t*>(filter + offset);

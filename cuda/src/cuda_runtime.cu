@@ -14,8 +14,8 @@
 namespace tamis::cuda {
 namespace {
 
-// The lanes of the hardware. The functions are for host and device like the bodies, but do useful
-// work only on the device.
+// The lanes of the hardware. Like the bodies of kernels, the functions compile for host and device,
+// but they do useful work only on the device.
 struct WarpLane : ThisWarp {
   TAMIS_HD uint64_t Warp() const {
 #ifdef __CUDA_ARCH__
@@ -50,7 +50,8 @@ struct WarpLane : ThisWarp {
 // The number of blocks that a multiprocessor must be able to hold, for kernels for which the
 // compiler would choose fewer. 0: the compiler chooses. Insertions and the uncommon lookups in fuse
 // filters get the number that fills a multiprocessor: 2048 or 1536 threads with 32 or 40 registers
-// each. The hashing of strings fills half of it, because it would spill with fewer registers.
+// each. Kernels that hash strings fill half of a multiprocessor, because they would spill with
+// fewer registers.
 constexpr int kFull =
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 10 == 100)

@@ -23,8 +23,8 @@ namespace {
 constexpr uint64_t kAlignment = 32;  // of a filter, so that a block is one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
 
-// Whether two ranges of `bytes` each overlap, but are not the same. A kernel that combines them
-// would read words that another of its threads may have changed.
+// Whether two ranges of `bytes` each overlap, but are not the same. A kernel that combines such
+// ranges would read words that another of its threads may have changed.
 bool OverlapInPart(const void* a, const void* b, uint64_t bytes) {
   const auto x = reinterpret_cast<uintptr_t>(a);
   const auto y = reinterpret_cast<uintptr_t>(b);
@@ -130,7 +130,7 @@ DeviceFilter DeviceFilter::View(const FileHeader& header, std::span<std::byte> m
     Location at;
     view.runtime_->Locate(byte, &at).ThrowIfFailed("asking where memory is");
     if (at.place != Place::kDevice) {
-      throw Error(ErrorCode::kInvalidArgument, "the memory is not that of a device");
+      throw Error(ErrorCode::kInvalidArgument, "the memory is not device memory");
     }
     RequireOn(*view.runtime_, view.device_, byte, "memory");
   }
@@ -350,7 +350,7 @@ Status DeviceFilter::ClearAsync(StreamRef stream) noexcept {
   if (status.ok()) status = runtime_->Zero(data_, bytes(), stream);
   if (!status.ok()) return status;
   changed_by_others_ |= capturing;
-  // The graph may clear it later, or never.
+  // The graph may clear the filter later, or never.
   if (capturing) return status;
   uncounted_ = false;
   header_.inserted = 0;
@@ -474,7 +474,7 @@ void DeviceFilter::CombineAndWait(Combination how, const DeviceFilter& other, cu
                                                  "; allowed: memory of their own, or the same");
   }
   const Current current(*this, stream);
-  CombineAsync(how, other, stream).ThrowIfFailed("launching what combines filters");
+  CombineAsync(how, other, stream).ThrowIfFailed("launching the combination of filters");
   runtime_->Wait(stream).ThrowIfFailed("combining filters");
 }
 

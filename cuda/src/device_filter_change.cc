@@ -107,7 +107,7 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   });
   if (!failed.empty()) {
     ListOnes(keys.size(), failed, num_failed, scratch.as<std::byte>(), stream)
-        .ThrowIfFailed("listing what failed");
+        .ThrowIfFailed("listing the failed keys");
   }
   uint64_t count = 0;
   const Status copied = runtime_->Copy(&count, num_failed, sizeof(count), stream);

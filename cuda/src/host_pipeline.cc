@@ -164,7 +164,7 @@ void HostPipeline::Impl::Acquire() {
         .ThrowIfFailed("allocating chunks of bits");
     slot.device_bits = static_cast<uint64_t*>(device_bits);
   }
-  // The memory was allocated on one stream and is used on all.
+  // The memory was allocated on one stream and is used on all streams.
   runtime_.Wait(compute_).ThrowIfFailed("allocating chunks");
 }
 
@@ -271,7 +271,7 @@ Place HostPipeline::Impl::PlaceOf(const Keys& keys) const {
     }
   }
   if (IsStrings(keys.layout())) {
-    // The host hashes strings, and cannot read them there.
+    // The host hashes strings, and cannot read device memory.
     Location bytes;
     if (keys.bytes() != nullptr) {  // a column with a string that is not empty
       runtime_.Locate(keys.bytes(), &bytes).ThrowIfFailed("asking where the keys are");
@@ -423,8 +423,8 @@ uint64_t HostPipeline::Impl::Insert(DeviceFilter& filter, const Keys& keys,
   RequireChangeable(filter.kind());
   if (filter.kind() != FilterKind::kSplitBlock) {
     throw Error(ErrorCode::kUnsupported,
-                "a pipeline inserts into filters that take every key, and cannot say which did not "
-                "go into a cuckoo filter");
+                "a pipeline cannot report the keys that did not fit in a cuckoo filter; allowed: "
+                "split-block filters");
   }
   RequireOwn(filter);
   if (keys.empty()) return 0;

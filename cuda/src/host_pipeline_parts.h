@@ -49,8 +49,8 @@ class Turn {
   explicit Turn(std::atomic<bool>& taken) : taken_(taken) {
     if (!taken.exchange(true, std::memory_order_acquire)) return;
     throw Error(ErrorCode::kInvalidArgument,
-                "a pipeline is busy with another call, which may be the one whose callback this "
-                "is; allowed: one call at a time");
+                "the pipeline is busy with another call, possibly the call that runs this "
+                "callback; allowed: one call at a time");
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;

@@ -41,7 +41,7 @@ struct MaskedColumn : KeyColumn {
   // The lanes of a warp read four or five neighbouring bytes. Bytes without a bit of these keys are
   // not read.
   TAMIS_HD bool IsValid(uint64_t i) const { return (ValidBit(i) & 1) != 0; }
-  // Returns the same in the lowest bit. The other bits are undefined.
+  // Returns IsValid(i) in the lowest bit. The other bits are undefined.
   TAMIS_HD uint32_t ValidBit(uint64_t i) const {
     const uint64_t bit = first_bit + i;
     return uint32_t{validity[bit / 8]} >> (bit % 8);
@@ -59,8 +59,8 @@ struct ContainsCall {
 };
 
 // The most common lookups: 64-bit keys hashed by XXH3, with a count and at most one other output;
-// for keys with nulls, those that write a bitmap. These calls have kernels of their own, without
-// branches on the kind of keys and outputs.
+// for keys with nulls, only lookups that write a bitmap. These calls have kernels of their own,
+// without branches on the kind of keys and outputs.
 enum class Answers : uint8_t { kBits, kBytes, kNone };
 
 template <typename Ref, Answers kAnswers, bool kCounted, typename Column = KeyColumn>
@@ -69,7 +69,7 @@ struct CommonContainsCall {
   uint64_t words;  // number of bitmap words of 32 keys
 };
 
-// An insertion into a split-block filter, which takes every key.
+// An insertion into a split-block filter, which has room for every key.
 template <typename Ref>
 struct InsertCall {
   Ref filter;
@@ -137,8 +137,8 @@ struct CountTilesCall {
   uint64_t* tile_counts;  // one per tile
 };
 
-// Replaces each count by the sum of the counts before it, and writes the total to `*sum` unless
-// that is nullptr. One warp does all of it.
+// Replaces each count by the sum of the counts before it, and writes the total to `*sum` if `sum`
+// is not nullptr. One warp does all the work.
 struct ScanTilesCall {
   uint64_t* tile_counts;
   uint64_t num_tiles;
@@ -180,7 +180,7 @@ using KernelCall = std::variant<
 // The amount of work of a call, from which the launch follows.
 struct Work {
   uint64_t warps;         // that do the work in one round; fewer warps take several rounds
-  bool resident = false;  // at most as many warps as run at a time, because each adds costs
+  bool resident = false;  // at most as many warps as run at a time, because each warp adds costs
 };
 
 constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {

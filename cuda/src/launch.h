@@ -23,8 +23,8 @@ struct Processors {
   uint32_t registers;
 };
 
-// The most registers per thread of kernels whose warps take several rounds. The test of the machine
-// code checks it.
+// The most registers per thread of kernels whose warps take several rounds. A test of the machine
+// code checks this limit.
 inline constexpr uint32_t kMaxRegisters = 32;
 
 // Returns the number of blocks of kBlockThreads threads that a device of compute capability 8.0 to

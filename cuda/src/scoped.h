@@ -65,8 +65,8 @@ inline void RequireNotCaptured(const Runtime& runtime, Stream stream) {
   runtime.IsCapturing(stream, &capturing).ThrowIfFailed("asking whether a stream is captured");
   if (!capturing) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "the stream is being captured into a CUDA graph, which cannot have a call that "
-              "waits; allowed: those that end in Async, and other streams");
+              "the stream is being captured into a CUDA graph, which cannot contain a call that "
+              "waits; allowed: calls whose names end in Async, and other streams");
 }
 
 inline Status AllocateFrom(const Runtime& runtime, MemoryResource* memory, uint64_t bytes,

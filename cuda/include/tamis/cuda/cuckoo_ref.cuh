@@ -13,9 +13,8 @@
 
 namespace tamis::cuda {
 
-// Any number of threads may insert at the same time. The same holds for erasing and for querying,
-// but different operations must not run at the same time. A kernel sees the changes of all earlier
-// kernels in its stream.
+// Any number of threads may insert at the same time, or erase, or query. Different operations must
+// not run at the same time. A kernel sees the changes of all earlier kernels in its stream.
 //
 // A fingerprint is never lost. To move one, a thread first copies it to its other bucket, and then
 // replaces the old copy. If another thread replaced the old copy first, one of the two copies is
@@ -24,11 +23,11 @@ template <int kBits>
 struct CuckooRef {
   using Word = cuckoo::Word<kBits>;
 
-  Word* words;  // geometry.buckets() of them
+  Word* words;  // geometry.buckets() elements
   cuckoo::Geometry geometry;
   tamis::detail::KeyHasher hasher;
 
-  // Integers are keys by their value widened to 64 bits.
+  // An integer key is hashed by its value, widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
   // Returns false and changes nothing if the key does not fit.
   TAMIS_HD bool Insert(uint64_t key) const { return InsertHash(hasher(key)); }
@@ -156,8 +155,8 @@ struct CuckooRef {
     return false;
   }
 
-  // Searches, breadth first, for a path of moves that ends in a free slot. Then moves the
-  // fingerprints, starting at its end, and puts the new one into the slot that becomes free.
+  // Searches, breadth first, for a path of moves that ends in a free slot. Then makes these moves,
+  // beginning with the last, and puts the new fingerprint into the slot that becomes free.
   template <typename Node>
   TAMIS_HD Search MakeRoom(Word* chunk, uint32_t first, uint32_t second, uint32_t fingerprint,
                            Node* nodes, uint32_t max_nodes) const {

@@ -34,8 +34,8 @@ using AnyRef = std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRe
 }  // namespace detail
 
 struct DeviceOptions {
-  int device = -1;                   // -1: the current one
-  MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, where the device has it
+  int device = -1;                   // -1: the current device
+  MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, if the device supports it
   const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
   // Whether keys will be inserted. An insertion into a cuckoo filter needs 256 bytes of local
   // memory for each thread that the device can run: 66 MiB on an H100. If true, the first cuckoo
@@ -47,18 +47,18 @@ struct DeviceOptions {
 // Owns a split-block, cuckoo or fuse filter in device memory, or is a view of such a filter.
 // Move-only. The bits are equal to the bits of the same filter on the host.
 //
-// A fuse filter is built on the host. Here it can be queried, cleared, and replaced by Upload.
-// Insert, Erase and Download throw Error(kReadOnly), and the Async forms of Insert and Erase return
-// kInvalidValue.
+// A fuse filter is built on the host. On the device it can be queried, cleared, and replaced by
+// Upload. Insert, Erase and Download throw Error(kReadOnly), and the Async forms of Insert and
+// Erase return kInvalidValue.
 //
 // Keys and outputs are in device memory: Keys, Bitmap and std::span hold device pointers here. The
 // validity bitmap of keys (Keys::WithValidity, at any address and first bit) is in device memory as
 // well. A null is never in the filter, and is neither inserted nor erased. So a validity bitmap can
 // also select the keys of a call (a mask, or stencil).
 //
-// All work runs on a stream, in its order. Calls whose names end in Async return at once. Such
-// calls do not allocate, wait or throw, so a CUDA graph can capture them. Their Status only reports
-// whether the work was put on the stream.
+// All work runs on a stream, in the order of the calls. Calls whose names end in Async return at
+// once. Such calls do not allocate, wait or throw, so a CUDA graph can capture them. Their Status
+// only reports whether the work was put on the stream.
 //
 // All other calls wait for the stream, and allocate scratch memory where this is documented. They
 // work even while this or another thread captures other streams into graphs, and are not captured.
@@ -170,8 +170,8 @@ class DeviceFilter {
   // memory of both filters overlaps in part. Merging a filter with itself, or with a view of the
   // same memory, changes neither its bits nor its count.
   void Merge(const DeviceFilter& other, StreamRef stream = {});
-  // Keeps the bits that both filters have, like SplitBlockBloomFilter::Intersect. Throws like
-  // Merge.
+  // Keeps the bits that both filters have, like SplitBlockBloomFilter::Intersect. Throws the errors
+  // of Merge.
   void Intersect(const DeviceFilter& other, StreamRef stream = {});
   void Clear(StreamRef stream = {});
 

@@ -138,8 +138,8 @@ TAMIS_HD bool AtomicReplace(uint64_t* word, uint64_t& expected, uint64_t desired
 #endif
 }
 
-// Returns the high half of the product. If it were written as a product of 64 bits, the compiler
-// would compute all 64 bits.
+// Returns the high half of the product. From a 64-bit product in plain C++, the compiler would
+// compute both halves.
 TAMIS_HD uint32_t MulHigh(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __umulhi(a, b);

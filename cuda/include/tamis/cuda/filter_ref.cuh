@@ -23,15 +23,15 @@ struct SplitBlockRef {
   uint64_t num_blocks;  // in [1, split_block::kMaxBlocks]
   tamis::detail::KeyHasher hasher;
 
-  // Integers are keys by their value widened to 64 bits.
+  // An integer key is hashed by its value, widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
   TAMIS_HD void Insert(uint64_t key) const { InsertHash(hasher(key)); }
 
   // Queries a hash that was made with the filter's hash kind and seed.
   TAMIS_HD bool ContainsHash(uint64_t hash) const { return (BitsIn(BlockOf(hash), hash) & 1) != 0; }
   // Returns ContainsHash(hash) if the lowest bit of `wanted` is 1, otherwise false. This function
-  // has no branch, because in some warps only some lanes have a key. The other lanes read the first
-  // block, which is one access for all of them.
+  // has no branch, because lanes of a warp would diverge if only some have a key. The other lanes
+  // read the first block, in one access for all of them.
   TAMIS_HD bool ContainsHashIf(uint32_t wanted, uint64_t hash) const {
     const uint32_t index = BlockIndex(hash) & (0 - (wanted & 1));
     // An AND of bits, because compilers turn a logical AND into a branch for each bit.
@@ -46,8 +46,8 @@ struct SplitBlockRef {
 
   // Inserts the keys of all 32 lanes of a warp, which must call it at the same time. `has_key` is
   // false for lanes without a key. Eight lanes write the block of one key, a word each. The
-  // hardware joins these writes into one access to one sector of memory, where Insert makes eight.
-  // `warp` is ThisWarp() of warp.cuh.
+  // hardware joins these writes into one access to one sector of memory. Insert makes eight
+  // accesses. `warp` is ThisWarp() of warp.cuh.
   template <typename Warp>
   TAMIS_HD void InsertTogether(const Warp& warp, uint64_t key, bool has_key = true) const {
     InsertHashTogether(warp, hasher(key), has_key);

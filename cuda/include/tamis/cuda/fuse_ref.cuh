@@ -19,7 +19,7 @@ struct FuseRef {
   fuse::Table table;
   tamis::detail::KeyHasher hasher;
 
-  // Integers are keys by their value widened to 64 bits.
+  // An integer key is hashed by its value, widened to 64 bits.
   TAMIS_HD bool Contains(uint64_t key) const { return ContainsHash(hasher(key)); }
   // Queries a hash that was made with the filter's hash kind and seed.
   TAMIS_HD bool ContainsHash(uint64_t hash) const {

@@ -30,12 +30,12 @@ struct PipelineOptions {
 // each of chunk_keys * chunks keys, the pipeline allocates 8 bytes and a bit in pinned memory, and
 // the same in device memory. By default, this is 65 MiB of each.
 //
-// Takes one call at a time: a call during another one, from another thread or from a callback,
+// Runs one call at a time: a call during another call, from another thread or from a callback,
 // throws Error(kInvalidArgument). A moved-from pipeline can only be destroyed or assigned to.
 // Functions throw Error like the calls of DeviceFilter that wait. When they return or throw, they
-// no longer use their arguments. They use streams of their own. So earlier work on another stream,
-// such as an InsertAsync of this filter or the kernel that makes the keys, must have finished. If
-// it has not, pass its stream as `after`.
+// no longer use their arguments. They use the pipeline's own streams. So earlier work on another
+// stream, such as an InsertAsync of this filter or the kernel that makes the keys, must have
+// finished. If such work may still run, pass its stream as `after`.
 class HostPipeline {
  public:
   // Receives the bits of keys [begin, begin + n), in order. The bits are valid until the function

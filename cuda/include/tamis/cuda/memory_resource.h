@@ -15,7 +15,7 @@ class MemoryResource {
   virtual ~MemoryResource() = default;
 
   // Returns memory of the current device, aligned to at least 32 bytes, for work put on `stream`
-  // from now on. Returns nullptr if there is not enough.
+  // from now on. Returns nullptr if there is not enough memory.
   virtual void* Allocate(uint64_t bytes, cudaStream_t stream) noexcept = 0;
   // Frees memory of Allocate after the work that is now on `stream`. When a filter is destroyed,
   // `stream` is the default stream. A resource must not use the default stream while a stream that

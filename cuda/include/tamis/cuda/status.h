@@ -4,7 +4,7 @@
 
 #include "tamis/cpp20.h"
 
-// Declares cudaStream_t as the CUDA headers do, so that they need not be included.
+// Declares cudaStream_t as the CUDA headers do, so that users need not include those headers.
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 

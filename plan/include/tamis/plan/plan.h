@@ -149,14 +149,14 @@ FilterPlan PlanFilters(uint64_t keys, double fpr, const PlanNeeds& needs = {},
 std::string PlanJson(const FilterPlan& plan);
 
 // Returns the kind that takes the fewest bytes for `capacity` keys at this rate, among `kind` and
-// the kinds with all abilities of `kind`. Scalable and static kinds are not considered. Throws like
-// FilterBytes.
+// the kinds with all abilities of `kind`. Scalable and static kinds are not considered. Throws the
+// errors of FilterBytes.
 FilterKind SmallestKind(FilterKind kind, uint64_t capacity, double fpr);
 
 // Returns a warning in one sentence if `kind` wastes memory at this rate: if it takes more than
-// twice the bytes of SmallestKind. The warning names both kinds and their bits per key. Otherwise
-// returns an empty string. Also returns it if the filter is only large because its rate is below
-// fpr / 2, and cannot be higher. Throws like FilterBytes.
+// twice the bytes of SmallestKind. The warning names both kinds and their bits per key. Otherwise,
+// or if the filter is large only because its rate is below fpr / 2 and cannot be higher, returns an
+// empty string. Throws the errors of FilterBytes.
 std::string SizingAdvice(FilterKind kind, uint64_t capacity, double fpr);
 
 }  // namespace tamis
