@@ -65,7 +65,7 @@ def stub(name):
 
 
 def main(check):
-    # The package beside this file has no extension modules.
+    # The package in this folder has no extension modules, so it must not be imported.
     sys.path[:] = [path for path in sys.path if pathlib.Path(path).resolve() != HERE]
     stale = False
     for name, file in STUBS.items():

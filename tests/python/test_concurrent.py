@@ -215,7 +215,7 @@ def test_filters_without_a_concurrent_form():
 
 def test_a_full_filter():
     f = tamis.live.ConcurrentCuckooFilter16(nbytes=1024)
-    with pytest.raises(tamis.FullError, match="found no room"):
+    with pytest.raises(tamis.FullError, match="do not fit"):
         f.insert(range(5000))
     assert f.insert(range(10_000, 11_000), partial=True) < 1000
     with pytest.raises(tamis.FullError):

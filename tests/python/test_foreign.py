@@ -115,7 +115,7 @@ def test_a_key_that_the_format_cannot_have():
     keys = [7] * 300_000 + [2**31, 8]
     with pytest.raises(tamis.InvalidArgumentError) as caught:
         f.insert(keys)
-    in_before, rest = str(caught.value).split(" keys are in; of those that follow, key ")
+    in_before, rest = str(caught.value).split(" keys are in; of the keys after them, key ")
     assert int(in_before) + int(rest.split()[0]) == 300_000
     assert 7 in f and 8 not in f
 

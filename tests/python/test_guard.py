@@ -97,7 +97,7 @@ def test_one_string_is_not_a_collection_of_keys_or_values():
 def test_a_mapping_of_other_keys_is_not_an_answer():
     live, guard = guarded(Database({7: "seven", "bob": 2}))
     for keys, mapping in (([7], {"7": "seven"}), (["bob"], {b"bob": 2})):
-        with pytest.raises(TypeError, match="was asked for .*, and returned a mapping with"):
+        with pytest.raises(TypeError, match="was called with .*, and returned a mapping with"):
             tamis.live.CacheGuard(live, load_many=lambda _: mapping).get_many(keys)
     for mapping in ({}, {8: "eight"}, {np.int64(7): None}):
         assert tamis.live.CacheGuard(live, load_many=lambda _: mapping).get_many([7]) == [None]

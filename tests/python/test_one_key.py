@@ -133,7 +133,7 @@ def test_full_filters_say_so():
     with pytest.raises(tamis.FullError):
         for key in range(1000):
             f.add(key)
-    with pytest.raises(tamis.FullError, match="found no room"):
+    with pytest.raises(tamis.FullError, match="do not fit"):
         f.insert(range(1000, 2000))
     count = f.inserted_count
     assert f.insert(range(2000, 3000), partial=True) == f.inserted_count - count

@@ -106,7 +106,7 @@ def test_errors_say_how_many_keys_are_in():
     """A string begins a new batch, which a filter of integers refuses."""
     for call in ("insert", "insert_if_absent"):
         made = MAKERS["guava"]()
-        with pytest.raises(tamis.InvalidArgumentError, match="^50000 keys are in; of those that follow"):
+        with pytest.raises(tamis.InvalidArgumentError, match="^50000 keys are in; of the keys after them"):
             getattr(made, call)([1] * 50_000 + ["x"])
         assert 1 in made
 

@@ -135,7 +135,7 @@ def test_where_static_filters_are_refused(tmp_path):
     with pytest.raises(TypeError, match="fuse8"):
         tamis.FilterBank().add("name", f)
     for take in (tamis.FuseFilter8, tamis.BloomFilter(100).insert):
-        with pytest.raises(TypeError, match="does not contain its keys"):
+        with pytest.raises(TypeError, match="does not store its keys"):
             take(f)
     with pytest.raises(TypeError, match="another class"):
         tamis.FuseFilter16.__new__(tamis.FuseFilter16).__setstate__(f.__getstate__())

@@ -1,4 +1,4 @@
-// The bulk calls of C++. bulk.py times them and the calls of Python in one process.
+// Bulk calls of the C++ library. bulk.py times these calls and the calls of Python in one process.
 #include <tamis/tamis.h>
 
 #include <chrono>

@@ -114,7 +114,7 @@ def _plain_iterable(x):
     if isinstance(x, io.IOBase):
         raise TypeError("a file is not a collection of keys: its lines end in '\\n'")
     if hasattr(x, "columns") and hasattr(x, "dtypes"):  # iterating it yields its column labels
-        raise TypeError("keys are one column of a data frame: pass that")
+        raise TypeError("keys are one column of a data frame: pass this column")
     return x
 
 

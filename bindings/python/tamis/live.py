@@ -21,9 +21,9 @@ from ._tamis.live import (
 
 
 class RebuildJob:
-    """A rebuild on a separate thread. Before the process ends, it waits for the thread.
+    """A rebuild on a separate thread. The process does not end before this thread.
 
-    Leaving a `with` block waits for the rebuild. If the block raised, it cancels the rebuild first.
+    Leaving a `with` block waits for the rebuild. If the block raised, the rebuild is cancelled.
 
     >>> live = tamis.live.Live()
     >>> with live.start_rebuild(lambda context: tamis.BloomFilter(1000)) as job:
@@ -62,7 +62,7 @@ class RebuildJob:
         """Returns the generation of the new filter. Raises the exception that ended the rebuild.
 
         timeout: seconds after which TimeoutError is raised. None waits forever. Raises ValueError
-            if it is negative or NaN.
+            if `timeout` is negative or NaN.
 
         The rebuild continues after TimeoutError, and after Ctrl-C, which ends the wait.
         """

@@ -80,8 +80,8 @@ class ColumnInfo:
     """A column and its filters.
 
     verdict: whether the filters are worth their bytes.
-    ignored_statistics: bounds and counts that are not used, because the writer of the file is
-    known to get them wrong.
+    ignored_statistics: bounds and counts that are not used, because the file's writer is known to
+    write wrong values.
     """
 
     name: str  # the path, with dots
@@ -225,7 +225,7 @@ class Pairs:
 
 @_dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pruned:
-    """The result of pruning. Kept files may contain a key, and all others do not.
+    """The result of pruning. Kept files may contain a key. All other files contain none.
 
     files: all files, in order. key_types: the keys as values of the column types.
     pairs: a Pairs with pairs=True, otherwise None. Leaves out row groups in doubt, because these
@@ -483,7 +483,8 @@ def add(path: "_Path", out: "_Path", columns: str | _Iterable[str], *, fpr: floa
     """Writes a copy of a Parquet file with Bloom filters for some columns. Returns an Added.
 
     out: the new file. It contains the bytes of the old file, the filters behind its data, and a
-        footer that names them. It is verified before it gets its name. The old file is unchanged.
+        footer that lists them. `out` is created only after the new file was read back and
+        checked. The old file is unchanged.
     columns: one or several paths, with dots.
     fpr: the highest false-positive rate, from 1e-12 to 0.5.
     force: also adds filters that are not worth their bytes. replace: replaces existing filters.

@@ -31,7 +31,8 @@ namespace fs = std::filesystem;
 void PyBank::RequireChangeable() const {
   if (bank.read_only()) {
     throw Error(ErrorCode::kReadOnly,
-                "the bank is mapped, and read-only: FilterBank.open(path) reads one that is not");
+                "the bank is mapped, so it is read-only: FilterBank.open(path) without map=True "
+                "reads a bank that can be changed");
   }
 }
 
@@ -86,7 +87,7 @@ namespace {
   throw nb::python_error();
 }
 
-// Returns work(bank), which reads the bank with the GIL. No other call changes the bank meanwhile.
+// Returns work(bank), which reads the bank with the GIL. No call changes the bank during `work`.
 template <typename Work>
 auto Look(PyBank& b, const Work& work) {
   const Reading lock(b.gate);
@@ -174,7 +175,7 @@ void AddCopyOf(PyBank& b, const std::string& name, Py& f) {
   const auto* const filter = f.filter.template As<SplitBlockBloomFilter>();
   if (filter == nullptr) {
     throw nb::type_error(
-        (std::string("a bank is of SplitBlockBloomFilters, and this is a filter of kind ") +
+        (std::string("a bank contains SplitBlockBloomFilters, and this is a filter of kind ") +
          FilterKindName(f.kind))
             .c_str());
   }
@@ -300,13 +301,13 @@ std::string Repr(nb::handle self) {
 
 Result<"typing.NoReturn"> RefusePickle(nb::handle, Arg<"typing.SupportsIndex">) {
   throw nb::type_error(
-      "a bank is not pickled or copied: save() it, and FilterBank.open(path, map=True) in each "
+      "a bank cannot be pickled or copied: save() it, then FilterBank.open(path, map=True) in each "
       "process");
 }
 
 constexpr char kBankDoc[] =
     "Many split-block filters queried at once: which of ten thousand files may contain a key?\n"
-    "A key is looked up in 512 filters of equal size by reading eight cache lines.\n\n"
+    "A query of 512 filters of equal size reads eight cache lines per key.\n\n"
     "Each filter is a member. Its name is a str, or an int, which stands for its decimal digits.\n"
     "Like for a dict, `name in bank` tests whether a member exists, len(bank) is the number of\n"
     "members, and iteration yields their names. The position of a member is its index in `names`,\n"
@@ -323,7 +324,7 @@ constexpr char kBankDoc[] =
     "(True, False, 2)\n";
 constexpr char kMakeBankDoc[] =
     "fpr: false-positive rate of filters that add() builds from keys. 0: the rate follows from\n"
-    "    false_members and members, or is 0.01 if these are 0.\n"
+    "    false_members and members, or is 0.01 if both are 0.\n"
     "false_members, members: expected number of false-positive members per lookup in a bank of\n"
     "    `members` members.\n"
     "hash, seed, secret, backend, huge_pages: see the filter classes. All filters of a bank have\n"

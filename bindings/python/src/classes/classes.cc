@@ -39,8 +39,8 @@ nb::class_<FilterOf<kKind>, PyFilter> Define(nb::module_& m, const char* name,
            nb::arg("huge_pages") = true, MakeDoc().c_str());
 }
 
-// Returns work(filter), which reads the filter with the GIL. No other call changes the filter
-// meanwhile. The lock is necessary because other threads change filters without the GIL.
+// Returns work(filter), which reads the filter with the GIL. Locks the filter, because other
+// threads change filters without the GIL.
 template <typename Py, typename Work>
 auto Look(Py& f, const Work& work) {
   const Reading lock(f.gate);
@@ -85,7 +85,7 @@ void DefineScalable(nb::module_& m) {
            "fpr: upper bound for the false-positive rate of the whole filter.\n"
            "layers: 'split-block', 'bloom', 'cuckoo8', 'cuckoo12' or 'cuckoo16'. With cuckoo\n"
            "    layers, keys can be erased.\n"
-           "growth: capacity of a layer as a multiple of the previous one.\n"
+           "growth: capacity of a layer as a multiple of the capacity of the previous layer.\n"
            "tightening: each layer gets the share 1 - tightening of the rate that earlier layers\n"
            "    left.\n"
            "max_bytes: upper bound for the size of all layers together; 0 means unlimited.")
@@ -242,15 +242,14 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m) {
   filter.def("clear", Clear, "Removes all keys.")
       .def(
           "__or__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Merge); },
-          nb::arg("other"),
-          "Returns a filter with all keys of both, as if all had been inserted into one.")
+          nb::arg("other"), "Returns a filter with all keys of both filters.")
       .def(
           "__ior__", [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Merge); },
           nb::arg("other"), "Adds all keys of another filter with equal size and hash.")
       .def(
           "__and__", [](nb::handle f, SelfArg other) { return AsNew(f, other, tamis::Intersect); },
           nb::arg("other"),
-          "Returns a filter with the keys that are in both. No key that is in both is lost.")
+          "Returns a filter that contains at least the keys that are in both filters.")
       .def(
           "__iand__",
           [](nb::handle f, SelfArg other) { return InPlace(f, other, tamis::Intersect); },
@@ -279,7 +278,7 @@ void DefineKinds(nb::module_& m) {
   DefineContents(split_block);
   Define<FilterKind::kBloom>(
       m, "BloomFilter",
-      with_example("The classic Bloom filter: needs the least memory of the Bloom filters.\n\n",
+      with_example("The classic Bloom filter: takes the least memory of the Bloom filters.\n\n",
                    ">>> f = tamis.BloomFilter(1000, 0.001)\n"
                    ">>> f.update(range(1000))\n"
                    ">>> f.count(range(1000))\n"

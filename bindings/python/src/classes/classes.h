@@ -13,7 +13,7 @@ nb::class_<PyFilter, PyChangeable> DefineFilter(nb::module_& m);
 nb::class_<PyStaticFilter, PyQueryable> DefineStaticFilter(nb::module_& m);
 void DefineKinds(nb::module_& m);
 void DefineStaticKinds(nb::module_& m);
-// Defines the method that adds contents of another filter piece by piece.
+// Defines Filter.merge_contents, which adds contents of another filter piece by piece.
 void DefineContents(nb::class_<FilterOf<FilterKind::kSplitBlock>, PyFilter>& filter);
 // Defines save, open, to_bytes, from_bytes, frombuffer, and pickling.
 void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,

@@ -40,7 +40,8 @@ const ErrorClass kClasses[] = {
      "A backend that is unknown, or that this machine cannot run."},
     {ErrorCode::kIo, "FileError", &PyExc_OSError, "The operating system refused a file operation."},
     {ErrorCode::kCorrupt, "CorruptError", &PyExc_ValueError,
-     "Bytes that fail a check. `check` names the check, and `offset` is the place."},
+     "Bytes that fail a check. `check` names the check, and `offset` is the position of the "
+     "bytes."},
     {ErrorCode::kUnsupported, "UnsupportedError", &PyExc_ValueError,
      "A file of a newer version or of another kind; `check` and `offset` as in CorruptError."},
     {ErrorCode::kDevice, "DeviceError", &PyExc_RuntimeError, "A GPU or its driver failed."},
@@ -69,7 +70,7 @@ namespace {
 
 PyObject* ClassOf(const Error& error) {
   const auto code = static_cast<size_t>(error.code());
-  // The library has one code for all failures of servers. Only the message tells that a server did
+  // The library has one code for all failures of servers. Only the message states that a server did
   // not answer in time.
   if (error.code() == ErrorCode::kUnavailable &&
       std::string_view(error.what()).find("no answer in time") != std::string_view::npos) {
@@ -146,7 +147,7 @@ void DefineErrors(nb::module_& m) {
   }
   for (const ErrorCode code : {ErrorCode::kCorrupt, ErrorCode::kUnsupported}) {
     const nb::handle type = g_classes[static_cast<size_t>(code)];
-    type.attr("check") = nb::none();  // for errors that are not about bytes
+    type.attr("check") = nb::none();  // for errors without a failed check
     type.attr("offset") = nb::none();
   }
   g_full =
@@ -161,8 +162,8 @@ void DefineErrors(nb::module_& m) {
 }
 
 void ThrowFull(uint64_t lost, uint64_t keys) {
-  const std::string message =
-      tamis::detail::StrCat(lost, " of ", keys, " keys found no room; all others are in");
+  const std::string message = tamis::detail::StrCat(
+      lost, " of ", keys, " keys do not fit into the filter; all other keys are in");
   PyErr_SetString(g_full, message.c_str());
   throw nb::python_error();
 }
@@ -170,11 +171,11 @@ void ThrowFull(uint64_t lost, uint64_t keys) {
 ChangeableFilter& PyFilter::RequireChangeable() {
   if (exports != 0) {
     PyErr_SetString(PyExc_BufferError,
-                    "the filter has a memoryview, and cannot change before that is released");
+                    "the filter cannot be changed while a memoryview of its contents exists");
     throw nb::python_error();
   }
   if (filter->read_only()) {
-    throw Error(ErrorCode::kReadOnly, "the filter is read-only: copy() makes one that is not");
+    throw Error(ErrorCode::kReadOnly, "the filter is read-only: change a copy()");
   }
   return tamis::RequireChangeable(*filter);
 }

@@ -133,8 +133,8 @@ void DefineSaving(nb::class_<Py, Base>& filter) {
           nb::arg("with_secret").none() = nb::none(),
           nb::arg("version") = FileHeader::kNewestVersion,
           "Writes the filter to a file, atomically: the path names the old file or the new one.\n\n"
-          "with_secret: whether the file contains the secret of a keyed hash. The default\n"
-          "    is yes if the filter was read from a file that contains it.\n"
+          "with_secret: whether the file contains the secret of a keyed hash. The default is\n"
+          "    True if the filter was read from a file that contains the secret.\n"
           "version: 1 for readers that support only version 1.")
       .def("to_bytes", ToBytes<Py>, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
            "Returns the bytes of the file that save() would write.")
@@ -166,8 +166,8 @@ void DefineFiles(nb::module_& m, nb::class_<PyFilter, PyChangeable>& filter,
         "Opens the filter in a file written by save() or by the tamis command. Returns an object\n"
         "of the class of its kind.\n\n"
         "map: maps the file instead of reading it. The filter is then read-only, and pages are\n"
-        "    read when they are first used. The file must not be written to while it is mapped.\n"
-        "    Replacing it by save() is safe.\n"
+        "    read when they are first used. Do not write to a file while it is mapped. save() may\n"
+        "    replace the file.\n"
         "verify: checks all bytes of a mapped file instead of only its header. A file that is\n"
         "    read is always checked completely.\n"
         "secret: the secret of a keyed hash, unless the file contains it.\n\n"

@@ -112,7 +112,7 @@ PyObject* Remove(PyObject* self, PyObject* object) noexcept {
 }
 
 // Exports the contents, as they are in a file, as a read-only buffer. While a memoryview of the
-// contents exists, the filter refuses to change.
+// contents exists, the filter cannot be changed.
 template <typename Py>
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
@@ -137,8 +137,8 @@ void ReleaseBuffer(PyObject* self, Py_buffer*) noexcept {
   --nb::inst_ptr<Py>(self)->exports;
 }
 
-// A filter made by frombuffer refers to the owner of its bytes, which may refer to the filter. Such
-// a cycle also passes through objects that the garbage collector can clear. So the filter need not
+// A filter made by frombuffer refers to the owner of its bytes, and the owner may refer to the
+// filter. The garbage collector can break such a cycle at the other objects, so the filter does not
 // clear its reference.
 template <typename Py>
 int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
@@ -149,7 +149,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// Each class repeats both slots, because nanobind may define them for the class, which hides
+// Each class defines both slots again, because slots that nanobind defines for a class hide the
 // inherited slots.
 template <typename F, FilterKind kKind>
 PyType_Slot* SlotsFor() noexcept {

@@ -10,8 +10,8 @@
 
 namespace tamis::python {
 
-// Returns work.operator()<F>() for the class F of the list that has this kind. Returns otherwise()
-// if no class has it.
+// Returns work.operator()<F>() for the class F of the list whose kind is `kind`. Returns
+// otherwise() if no class has this kind.
 template <typename F, typename... More, typename Work, typename Otherwise>
 auto ForClass(FilterKind kind, const Work& work, const Otherwise& otherwise) {
   if (kind == F::kKind) return work.template operator()<F>();

@@ -91,7 +91,8 @@ std::string ReprOf(nb::handle self) {
 }
 
 Result<"typing.NoReturn"> NoPickle(nb::handle, Arg<"typing.SupportsIndex">) {
-  throw nb::type_error("a filter of another library is not pickled: to_bytes() and from_bytes()");
+  throw nb::type_error(
+      "a filter of another library cannot be pickled: use to_bytes() and from_bytes()");
 }
 
 constexpr char kDoc[] =
@@ -99,8 +100,8 @@ constexpr char kDoc[] =
     "The name of a format includes the type of its keys, such as 'guava:utf8', because the\n"
     "bytes do not contain it. formats() returns all names; see docs/formats.md. Pass keys\n"
     "as to the other classes. Keys of another type, such as text for a filter of integers,\n"
-    "raise InvalidArgumentError. If the format does not support a key, no key of its batch is\n"
-    "inserted; keys of earlier batches stay in.\n\n"
+    "raise InvalidArgumentError. If the format does not support a key, no key of the key's batch\n"
+    "is inserted. Keys of earlier batches stay in the filter.\n\n"
     ">>> f = tamis.ForeignFilter.from_bytes(bytes.fromhex('01010000000200000000000000000000"
     "000000000000'), 'guava:utf8')\n"
     ">>> f.insert(['ada', 'bob'])\n"

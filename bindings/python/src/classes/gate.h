@@ -80,9 +80,9 @@ inline void CheckSignals() {
 // Number of forks between the first process and this process. The GIL protects the number.
 inline int g_forks = 0;
 
-// Allows many readers or one writer. The GIL protects all members, so they need no atomic
-// operations. A thread that holds the gate runs no Python code, so it cannot wait for itself. In a
-// child of fork, the gate forgets the other threads of the parent, which do not exist there.
+// Allows many readers or one writer. The GIL protects all members, so they are not atomic. A thread
+// that holds the gate runs no Python code, so it cannot wait for itself. In a child of fork, the
+// gate ignores the threads that held it in the parent, because they do not exist in the child.
 class Gate {
  public:
   bool idle() const noexcept { return readers_ == 0 && !writer_; }
@@ -152,8 +152,8 @@ class Gate {
   std::list<Clock::time_point> queue_;  // the start of each wait
 };
 
-// Waits until `changed` is free for a change and `read` for reading, without holding either
-// meanwhile. So two threads that use the same gates in opposite roles cannot deadlock.
+// Waits until `changed` is free for a change and `read` is free for reading. Does not hold one gate
+// while it waits for the other. So two threads with the gates in opposite roles cannot deadlock.
 inline void WaitForBoth(Gate& changed, Gate& read) {
   do {
     changed.WaitToWrite();
@@ -161,7 +161,7 @@ inline void WaitForBoth(Gate& changed, Gate& read) {
   } while (!changed.idle());
 }
 
-// Selects the constructors for a gate that is known to be free, which do not wait.
+// Selects the constructors that do not wait. They require that the gate is free.
 struct AtOnce {};
 
 // Reading and Writing hold the gate during their lifetime. Create and destroy them with the GIL.

@@ -33,8 +33,8 @@ struct Seconds {
 bool IsTimeOfNumPy(nb::handle object);
 
 // Sets `seconds` to the value of an object. Returns false for NumPy times and for objects that are
-// not numbers. May run Python code. If that raises an Exception, returns false; throws interrupts
-// such as KeyboardInterrupt.
+// not numbers. May run Python code. Returns false if this code raises an Exception, and throws
+// other exceptions, such as KeyboardInterrupt.
 bool ReadSeconds(nb::handle object, Seconds& seconds);
 
 // Throws ValueError unless `secret` has 16 bytes.
@@ -43,8 +43,8 @@ std::optional<HashSecret> SecretIf(const std::optional<nb::bytes>& secret);
 
 // Throws ValueError for an unknown hash, and for a secret or seed that the hash does not have.
 HashSpec SpecOf(const std::string& name, uint64_t seed, const std::optional<nb::bytes>& secret);
-// Returns nullptr, which stands for the best backend, if there is no name. Throws
-// Error(kUnknownBackend).
+// Returns the backend with this name. Without a name, returns nullptr, which stands for the best
+// backend. Throws Error(kUnknownBackend).
 const Backend* BackendOf(const std::optional<std::string>& name);
 // Throws the exceptions of SpecOf and BackendOf.
 FilterOptions OptionsOf(Unsigned capacity, double fpr, Unsigned nbytes, const std::string& hash,
@@ -56,7 +56,7 @@ inline constexpr char kHashDoc[] =
     "hash, seed: 'xxh3' or 'xxh64', and its seed. Parquet uses 'xxh64' and 0.\n"
     "secret: 16 bytes for 'siphash13' and 'siphash24', for keys that an attacker may choose.\n"
     "    None draws a random secret.\n"
-    "backend: one of backends(). None is the best.\n"
+    "backend: one of backends(). None selects the best backend.\n"
     "huge_pages: whether to request huge pages for filters from 4 MiB up.";
 
 // Returns the description of constructors with the arguments of OptionsOf.
@@ -65,7 +65,7 @@ inline std::string MakeDoc() {
       "capacity: number of keys to insert.\n"
       "fpr: false-positive rate with this number of keys. 0 means 0.01, and for cuckoo filters\n"
       "    the rate of a full table.\n"
-      "nbytes: the size instead, if not 0.\n";
+      "nbytes: if not 0, the size, instead of a size computed from capacity and fpr.\n";
   return std::string(kSizeDoc) + kHashDoc;
 }
 

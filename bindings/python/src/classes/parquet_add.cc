@@ -39,7 +39,7 @@ class PhysicalArray {
         std::string("ilfgzZ").find(format[0]) != std::string::npos || format.starts_with("w:");
     if (!keys || !physical) {
       throw nb::type_error(
-          ("an Arrow array of format '" + format + "' is not what a column of Parquet has")
+          ("an Arrow array of format '" + format + "' cannot be the values of a Parquet column")
               .c_str());
     }
     keys_ = *keys;
@@ -52,9 +52,9 @@ class PhysicalArray {
   Keys keys_;
 };
 
-// Reads the values of a file by calling read(row_group, column) of a Python object. That yields
-// pairs: an array, and how many of the column chunk's values, as counted by the footer, it stands
-// for.
+// Reads the values of a file by calling read(row_group, column) of a Python object. The call yields
+// pairs (array, n): the array contains n of the values of the column chunk, as the footer counts
+// values.
 class PythonValues final : public ColumnValues {
  public:
   PythonValues(nb::object reader, WithoutGil& released)

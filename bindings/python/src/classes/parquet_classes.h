@@ -24,8 +24,8 @@ inline std::filesystem::path PathOf(const nb::bytes& path) {
   return std::string(path.c_str(), path.size());
 }
 
-// Handles signals, and reports progress to the `progress` function of the caller. Used on the
-// thread of the call, which has released the GIL. Acquires the GIL at most every 20 ms.
+// Handles signals, and calls the caller's `progress` function. Used on the thread of the call,
+// which has released the GIL. Acquires the GIL at most every 20 ms.
 class Attention {
  public:
   explicit Attention(WithoutGil& released, nb::handle progress = nb::none())

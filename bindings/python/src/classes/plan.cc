@@ -22,7 +22,7 @@ namespace {
 KeyRange RangeOf(nb::handle key_range) {
   const nb::object pair = nb::steal(PySequence_Tuple(key_range.ptr()));
   if (!pair.is_valid()) throw nb::python_error();
-  if (nb::len(pair) != 2) throw nb::value_error("key_range is (low, high)");
+  if (nb::len(pair) != 2) throw nb::value_error("key_range must be (low, high)");
   return {nb::cast<Unsigned>(pair[0]).value, nb::cast<Unsigned>(pair[1]).value};
 }
 
@@ -65,8 +65,8 @@ void DefinePlan(nb::module_& m) {
               "The number of cache lines that a lookup reads.")
       .def_prop_ro("lookup_ns", NanosecondsOf, "Predicted nanoseconds per key of a batch, or None.")
       .def_ro("note", &PlanCandidate::note)
-      .def_ro("error", &PlanCandidate::error, "Why it is impossible; otherwise empty.")
-      .def_ro("lacks", &PlanCandidate::lacks, "The requirements that it does not meet.")
+      .def_ro("error", &PlanCandidate::error, "Why the structure is impossible; otherwise empty.")
+      .def_ro("lacks", &PlanCandidate::lacks, "The requirements that the structure does not meet.")
       .def_prop_ro("suitable", [](const PlanCandidate& c) { return c.suitable(); })
       .def("__repr__", [](const PlanCandidate& c) {
         return tamis::detail::StrCat("<tamis.PlanCandidate ", c.name, ": ",

@@ -58,7 +58,7 @@ class FilterHolder : public Base {
   // Returns nullptr if keys cannot be erased.
   ErasableFilter* erasable() const noexcept { return filter.template As<ErasableFilter>(); }
 
-  const FilterKind kind;          // after f.__class__ = ..., the class may be that of another kind
+  const FilterKind kind;          // f.__class__ = ... can set the class of another kind
   std::unique_ptr<Backing> held;  // for filters made by frombuffer; outlives `filter`
   AnyFilter filter;
   Py_ssize_t exports = 0;  // memoryviews of the contents
@@ -93,7 +93,7 @@ constexpr bool IsStatic(FilterKind kind) {
 template <FilterKind kKind>
 using PyBaseOf = std::conditional_t<IsStatic(kKind), PyStaticFilter, PyFilter>;
 
-// A separate type for each kind, so that each Python class gets its own constructor and operators.
+// A separate type for each kind, because each Python class has its own constructor and operators.
 template <FilterKind kKind>
 struct FilterOf : PyBaseOf<kKind> {
   using PyBaseOf<kKind>::PyBaseOf;

@@ -10,7 +10,7 @@ std::string Raised::TextOf(const nb::python_error& error) {
     const char* const utf8 = part.is_valid() ? PyUnicode_AsUTF8AndSize(part.ptr(), nullptr) : "";
     if (utf8 != nullptr && *utf8 != '\0') all += (all.empty() ? "" : ": ") + std::string(utf8);
   }
-  PyErr_Clear();  // converting the text to UTF-8 may have failed
+  PyErr_Clear();  // the conversion of the text to UTF-8 may have failed
   return all;
 }
 

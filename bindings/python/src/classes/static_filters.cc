@@ -43,8 +43,8 @@ constexpr char kEffortDoc[] =
     "\nthreads: number of threads. None: the calling thread. 0: one thread per processor.\n"
     "progress: is called with the number of keys read, at least every 2**24 keys.\n\n"
     "Building runs without the GIL, and takes 8 bytes of memory per key in addition to the\n"
-    "filter. Ctrl-C ends it while keys are read. The bytes of the filter depend only on the set\n"
-    "of keys and the hash.\n\n"
+    "filter. While keys are read, Ctrl-C ends the call. The bytes of the filter depend only on\n"
+    "the set of keys and the hash.\n\n"
     "Raises InvalidArgumentError for an fpr out of range, and for keys that were chosen so that\n"
     "no filter can be built. A keyed hash prevents this.";
 

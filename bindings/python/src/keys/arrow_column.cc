@@ -42,7 +42,7 @@ View ViewAt(const char* values, uint64_t i) {
   return view;
 }
 
-// Parses the number that `digits`, a part of `format`, consists of, such as 16 in "w:16".
+// Parses `digits`, a part of `format`, as a number, such as 16 in "w:16".
 uint32_t NumberAfter(const char* format, const char* digits) {
   uint64_t number = 0;
   const char* at = digits;
@@ -134,7 +134,7 @@ ArrowType ArrowTypeOf(const char* format, Numbers numbers) {
   if (text == "b") {
     message += "bool is not a key; cast it to uint8";
   } else if (text == "e" || text == "f" || text == "g" || text.starts_with("d:")) {
-    message += "floating-point and decimal numbers are not; cast them to int64 or string";
+    message += "floating-point and decimal numbers are not keys; cast them to int64 or string";
   } else {
     message += "keys are integers, strings, binary, dates and timestamps, also as a dictionary";
   }
@@ -175,8 +175,8 @@ void ArrowColumn::CheckOffsets() const {
       Refuse("its offsets are not aligned");
     }
     const std::span range(offsets + offset_, size_ + 1);
-    // If an offset or a difference is negative, its highest bit is set, and then also in the
-    // bitwise or of all of them. This check takes a fraction of a nanosecond per element.
+    // `all` is the bitwise or of all offsets and differences. If one of them is negative, the
+    // highest bit of `all` is set. This check takes a fraction of a nanosecond per element.
     using Bits = std::make_unsigned_t<Offset>;
     Bits all = static_cast<Bits>(range[size_]);
     for (size_t i = 0; i < size_; ++i) {

@@ -24,7 +24,7 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   }
   if (IsFilter(object)) {
     throw nb::type_error(
-        "a filter does not contain its keys: f |= g adds the keys of another filter");
+        "a filter does not store its keys; f |= g adds the keys of another filter");
   }
   // Converts arrays of NumPy, pandas and other packages to objects that one of the sources below
   // can read.

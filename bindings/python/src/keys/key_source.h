@@ -46,8 +46,8 @@ class KeySource {
   virtual std::string format() const { return {}; }
 };
 
-// Delays an error among keys that are read one by one until the keys before the error are
-// processed. So these keys are inserted, as update() of a set does.
+// If reading keys one by one fails, delays the error until the keys before it are processed. So
+// these keys are inserted, as in update() of a set.
 class LateError {
  public:
   // Calls read(), which reads the next batch. If read() throws and size() is not 0, the keys read
@@ -87,8 +87,8 @@ class Slices {
   size_t at_ = 0;
 };
 
-// A validity bitmap, built bit by bit. Most batches have no nulls, so the bitmap starts at the
-// first null.
+// A validity bitmap, built bit by bit. Allocates nothing before the first null, because most
+// batches have no nulls.
 class Validity {
  public:
   void Clear() {
@@ -134,9 +134,9 @@ std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
 // Returns a source of times. `counts` yields integers that count `unit`.
 std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);
 
-// Throws TypeError if `keys` are times and the filter has only other keys, or if the filter has
-// only times and `keys` are others. Times and integers are hashed differently, so the filter would
-// answer "no" even for times that were inserted as integers.
+// Throws TypeError if `keys` are times and the filter contains only other keys, or if the filter
+// contains only times and `keys` are not times. Times and integers are hashed differently, so the
+// filter would answer "no" even for times that were inserted as integers.
 void RequireSameSort(const Keys& keys, KeyTypes in_filter);
 
 }  // namespace tamis::python

@@ -8,8 +8,8 @@
 namespace tamis::python {
 namespace {
 
-// The functions below return 1, 0, or -1 with a Python error set. They may run Python code. A
-// KeyboardInterrupt in it results in -1.
+// The functions below return 1, 0, or -1 with a Python error set. They may run Python code. If this
+// code raises KeyboardInterrupt, they return -1.
 
 // If the current error is an Exception, clears it and returns 0. Otherwise returns -1.
 int NoUnlessInterrupted() noexcept {
@@ -18,8 +18,8 @@ int NoUnlessInterrupted() noexcept {
   return 0;
 }
 
-// Returns whether `object` is of the class `name` of a module. Never imports the module: if such an
-// object exists, its module has been imported.
+// Returns whether `object` is of the class `name` of a module. Never imports the module: if an
+// object of the class exists, the module has been imported.
 int IsOf(PyObject* object, const char* module, const char* name) noexcept {
   PyObject* const modules = PyImport_GetModuleDict();             // borrowed
   PyObject* const found = PyDict_GetItemString(modules, module);  // borrowed
@@ -31,7 +31,7 @@ int IsOf(PyObject* object, const char* module, const char* name) noexcept {
   return is < 0 ? NoUnlessInterrupted() : is;
 }
 
-// Returns whether the object is pandas.NA or pandas.NaT. Each is a single object.
+// Returns whether the object is pandas.NA or pandas.NaT. Both are singletons.
 int IsMissingOfPandas(PyObject* object) noexcept {
   PyObject* const pandas = PyDict_GetItemString(PyImport_GetModuleDict(), "pandas");  // borrowed
   if (pandas == nullptr) return 0;
@@ -52,11 +52,11 @@ void SetNoKey(PyObject* object) noexcept {
   if (object == Py_None) {
     hint = "a missing value is never in a filter";
   } else if (PyBool_Check(object)) {
-    hint = "int(x) makes it 0 or 1";
+    hint = "int(x) converts it to 0 or 1";
   } else if (PyFloat_Check(object)) {
-    hint = "int(x) or str(x) says which key is meant";
+    hint = "choose the key with int(x) or str(x)";
   } else if (PyByteArray_Check(object) || PyMemoryView_Check(object)) {
-    hint = "bytes(x) makes it a key";
+    hint = "bytes(x) converts it to a key";
   } else if (PyTuple_Check(object)) {
     hint = "join its parts into one str or bytes object";
   }
@@ -75,9 +75,10 @@ bool OneKey::ParseLargeInt(PyObject* object, int overflow) noexcept {
     if (integer != static_cast<unsigned long long>(-1) || !PyErr_Occurred()) return true;
     PyErr_Clear();
   }
-  PyErr_SetString(PyExc_OverflowError,
-                  "an integer key is in [-2**63, 2**64): str(x) or x.to_bytes(...) makes a larger "
-                  "one a key");
+  PyErr_SetString(
+      PyExc_OverflowError,
+      "an integer key must be in [-2**63, 2**64): convert other integers with str(x) or "
+      "x.to_bytes(...)");
   return false;
 }
 

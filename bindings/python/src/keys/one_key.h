@@ -21,9 +21,9 @@ class OneKey {
   OneKey& operator=(const OneKey&) = delete;
   ~OneKey() { Py_XDECREF(owner_); }
 
-  // Returns false with a Python error set: TypeError for objects that are not keys, OverflowError
-  // for integers of more than 64 bits, and UnicodeEncodeError for lone surrogates. A negative
-  // integer is the same key as in a column of signed integers.
+  // Converts `object`. If it is not a key, sets a Python error and returns false: TypeError for
+  // other objects, OverflowError for integers of more than 64 bits, and UnicodeEncodeError for lone
+  // surrogates. A negative integer is the same key as in a column of signed integers.
   bool Parse(PyObject* object) noexcept {
     if (PyLong_CheckExact(object)) return ParseInt(object);
     if (PyUnicode_Check(object)) return ParseStr(object);
@@ -76,8 +76,8 @@ class OneKey {
 };
 
 // Return the slots with `add`, `discard`, `in` and other calls for one key. They are raw slots,
-// because a generic call takes longer than the work itself. The first two functions return the
-// slots of the base classes, and the third returns the slots that each class adds.
+// because a generic call would take more time than the query or change. The first two functions
+// return the slots of the base classes, and the third returns the slots that each class adds.
 PyType_Slot* FilterSlots() noexcept;
 PyType_Slot* StaticFilterSlots() noexcept;
 PyType_Slot* SlotsOf(FilterKind kind);

@@ -17,7 +17,7 @@
 namespace tamis::python {
 namespace {
 
-// The schema of the column with the keys. A table must have one column, and this is its schema.
+// The schema of the column with the keys: the only column, if the schema describes a table.
 class KeyColumn {
  public:
   KeyColumn(Released<ArrowSchema> schema, Numbers numbers)
@@ -88,7 +88,7 @@ class KeyColumn {
       throw nb::value_error("the Arrow array is damaged: a column is shorter than its table");
     }
     if (array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr) {
-      throw nb::value_error("a struct with nulls has no keys: take its field");
+      throw nb::value_error("a struct array with nulls has no keys: pass its field");
     }
     return {column, column->offset + array.offset, array.length};
   }
@@ -181,7 +181,7 @@ class ArrowSource final : public KeySource {
     if (!values_) return false;
     if (direct_) return slices_.Next(keys);
     if (at_ == values_->size()) return false;
-    // Strings are not copied: `strings_` refers to the memory of the chunk.
+    // Does not copy strings: `strings_` refers to the memory of the chunk.
     const size_t n = std::min(kConvertedKeys, values_->size() - at_);
     const bool integers = (dictionary_ ? *dictionary_ : *values_).is_integer();
     validity_.Clear();

@@ -27,15 +27,15 @@ struct Layout {
   const char* const type = format + std::strcspn(format, "efdg?TZ");
   switch (*type) {
     case '?':
-      message += "bool is not a key; x.astype(\"uint8\") makes 0 and 1 of it";
+      message += "bool is not a key; x.astype(\"uint8\") converts it to 0 and 1";
       break;
     case 'e':
     case 'f':
     case 'd':
     case 'g':
       message +=
-          "floating-point numbers are not; x.astype(\"int64\") makes integers of them, "
-          "x.view(\"uint64\") takes the bits of a float64";
+          "floating-point numbers are not keys; x.astype(\"int64\") converts them to integers, "
+          "x.view(\"uint64\") reads the bits of float64";
       break;
     default:
       message += "keys are integers, str or bytes";
@@ -49,7 +49,7 @@ Layout LayoutOf(const Py_buffer& view) {
   Layout layout;
   if (*at == '>' || *at == '!') layout.swapped = true;
   if (std::strchr("<>=!@|", *at) != nullptr && *at != '\0') ++at;
-  while (*at >= '0' && *at <= '9') ++at;  // the length of strings; itemsize has it, too
+  while (*at >= '0' && *at <= '9') ++at;  // the length of strings, which itemsize also contains
   const bool single = *at != '\0' && at[1] == '\0';
   if (!single) ThrowNoKeys(format);
   const auto size = static_cast<size_t>(view.itemsize);

@@ -59,8 +59,8 @@ std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit
 std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers) {
   if (!object.type().is(InKinds("Times"))) return nullptr;
   const auto unit = static_cast<TimeUnit>(nb::cast<int>(object.attr("unit")));
-  // Callers with kBitsToo want the counts without conversion to nanoseconds, so these pass as
-  // kNanos.
+  // Callers with kBitsToo expect counts that are not converted to nanoseconds. With kNanos, no
+  // conversion takes place.
   return std::make_unique<TimeSource>(SourceOfBuffer(object.attr("counts")),
                                       numbers == Numbers::kBitsToo ? TimeUnit::kNanos : unit, true);
 }

@@ -33,8 +33,8 @@ template <typename Key>
 using GuardOf = CacheGuard<Key, FreeObject, AnyConcurrent>;
 
 // A CacheGuard in C++ has keys of one type. Some keys that differ in Python are equal in a filter:
-// "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. So that such keys do not share values, each
-// sort of key has a CacheGuard of its own.
+// "a" and b"a", -1 and 2**64 - 1, a UUID and its bytes. Each sort of key has a separate CacheGuard,
+// so such keys do not share values.
 struct PyGuard {
   PyGuard(PyLive& its_live, const GuardOptions& options)
       : integers{GuardOf<uint64_t>(its_live.live, options),
@@ -66,7 +66,7 @@ class Asking {
   explicit Asking(const PyGuard& guard) {
     if (std::ranges::find(t_asked, &guard) != t_asked.end()) {
       throw std::runtime_error(
-          "the cache and the database of a guard cannot ask this guard: they "
+          "load, load_many and the cache of a guard must not call this guard: they "
           "would wait for themselves");
     }
     t_asked.push_back(&guard);
@@ -185,8 +185,8 @@ class Sources {
     CatchInterrupts(CheckSignals);
   }
 
-  // If a call of the cache was interrupted, raises the interrupt. CacheGuard itself only counts
-  // failures of the cache.
+  // If a call of the cache was interrupted, raises the interrupt, because CacheGuard only counts
+  // the failures of a cache.
   void RaiseInterrupt() const {
     if (interrupt_) interrupt_->Raise();
   }
@@ -240,7 +240,7 @@ class Sources {
         if (is_in < 0) throw nb::python_error();
         if (is_in == 1 || key.type().is(other.type())) return;
       }
-      PyErr_Format(PyExc_TypeError, "load_many was asked for %R, and returned a mapping with %R",
+      PyErr_Format(PyExc_TypeError, "load_many was called with %R, and returned a mapping with %R",
                    asked[0].ptr(), other.ptr());
       throw nb::python_error();
     }
@@ -433,8 +433,8 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// Clears the references that can be part of a cycle. Keeps `live`, which cannot refer to the guard,
-// because the guards still use it.
+// Clears the references that can be part of a cycle. Does not clear `live`, which the guards still
+// use: it cannot refer to the guard.
 int Clear(PyObject* self) noexcept {
   if (!nb::inst_ready(self)) return 0;
   PyGuard* const guard = nb::inst_ptr<PyGuard>(self);
@@ -457,7 +457,7 @@ void Make(PyGuard* self, Arg<"tamis.live.Live"> live,
     }
   }
   if (load.is_none() && load_many.is_none()) {
-    throw nb::type_error("load or load_many is needed, or both");
+    throw nb::type_error("load or load_many must be given, or both");
   }
   GuardOptions options{.negative_ttl = SecondsOf(negative_ttl, "negative_ttl"),
                        .max_negatives = max_negatives.value};
@@ -476,7 +476,7 @@ PyType_Slot kSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(Traverse)},
 constexpr char kDoc[] =
     "Returns values by key, and keeps requests for keys that do not exist from a cache and a\n"
     "database: if the filter answers \"no\", neither is called.\n\n"
-    "live: the Live with the filter. While it has no filter, all keys pass.\n"
+    "live: the Live with the filter. Without a filter, all keys pass.\n"
     "load: load(key) reads the database, and returns None if it does not have the key. If\n"
     "    several threads request the same key at a time, one of them loads it, and the others\n"
     "    share its result or exception. An exception that is not an Exception, such as\n"

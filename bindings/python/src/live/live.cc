@@ -63,8 +63,7 @@ Result<"tamis.live.ConcurrentFilter | None"> FilterOfTheMoment(const PyLive& sel
   return WrapConcurrent(*snapshot);
 }
 
-// Returns the number of keys that were not inserted, because a cuckoo filter is full, and that the
-// filter does not find either.
+// Returns the number of valid keys that a full cuckoo filter has not inserted and does not find.
 uint64_t LostOf(const LiveFilter& live, const Keys& keys, size_t inserted) {
   const size_t valid = keys.CountValid();
   if (inserted >= valid) return 0;
@@ -160,10 +159,10 @@ uint64_t Rebuild(PyLive& self, Arg<"_Build"> build,
                  Arg<"collections.abc.Callable[[int, int], object]"> on_progress,
                  const std::optional<std::stop_source>& stop) {
   if (self.scopes.HasOfCaller()) {
-    throw std::runtime_error("a rebuild in the middle of a change would wait for its end forever");
+    throw std::runtime_error("a rebuild within a change would wait forever for the change's end");
   }
   RebuildOptions options{.max_recorded = max_recorded.value};
-  if (!on_progress.is_none()) {  // `build` calls it by context.advance, so with the GIL
+  if (!on_progress.is_none()) {  // context.advance calls on_progress, with the GIL
     options.on_progress = [&](const RebuildProgress& progress) {
       Call(on_progress, nb::int_(progress.done), nb::int_(progress.total));
     };
@@ -289,7 +288,7 @@ constexpr char kLiveDoc[] =
 constexpr char kRebuildDoc[] =
     "Makes a new filter and replaces the current one. Returns the generation of the new filter.\n\n"
     "build: build(context) reads the keys and returns the filter. It may call\n"
-    "    context.set_total(n) and context.advance(n), which also lets it be cancelled.\n"
+    "    context.set_total(n) and context.advance(n), which also ends a cancelled rebuild.\n"
     "open_snapshot: opens the source that build reads, after the recording of changes has\n"
     "    begun. Keys erased during the rebuild are erased from the new filter only if this is\n"
     "    given.\n"
@@ -390,7 +389,7 @@ void DefineLiveFilter(nb::module_& m) {
 std::chrono::nanoseconds SecondsOf(Seconds given, const char* name) {
   const double seconds = given.value;
   if (!(seconds >= 0)) {
-    throw nb::value_error((std::string(name) + " is in seconds, and not negative").c_str());
+    throw nb::value_error((std::string(name) + " is in seconds, and must be 0 or more").c_str());
   }
   constexpr double kMost = 9e9;  // 285 years
   if (seconds >= kMost) return std::chrono::nanoseconds::max();

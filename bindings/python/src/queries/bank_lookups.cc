@@ -78,8 +78,8 @@ class Lookup {
     return MakeKeySource(x);
   }
 
-  // Returns the number of keys from which on the GIL is released. Querying one key in a bank takes
-  // as long as querying one filter per group.
+  // Returns the smallest number of keys for which the GIL is released. Querying one key in a bank
+  // takes as long as querying one filter per group.
   size_t Many() {
     const Reading lock(bank_.gate);
     return std::max<size_t>(1, kReleasesGil / (1 + bank_.bank.row_words() / 8));

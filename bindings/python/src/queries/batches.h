@@ -17,8 +17,8 @@
 
 namespace tamis::python {
 
-// Calls with at least this number of keys release the GIL. Shorter calls end before another thread
-// could use the GIL.
+// Calls with at least this number of keys release the GIL. Calls with fewer keys end before another
+// thread could acquire the GIL.
 inline constexpr size_t kReleasesGil = 1024;
 
 // Calls work(keys, first) for each batch of `source`, without the GIL if there are many keys.

@@ -1,4 +1,4 @@
-// The common base of all Python objects that answer keys.
+// The common base of all Python objects that can be queried.
 #ifndef TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_PY_QUERYABLE_H_
 
@@ -16,8 +16,8 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// A Python object that answers keys. The arguments of the constructor come from the QueryTraits of
-// the filter. Call all functions with the GIL.
+// A Python object that can be queried. The arguments of the constructor come from the QueryTraits
+// of the filter. Call all functions with the GIL.
 class PyQueryable {
  public:
   explicit PyQueryable(QueryTraits::ThreadSafety safety, bool waits = false)
@@ -34,14 +34,15 @@ class PyQueryable {
   Gate gate;
 };
 
-// The common base of all Python objects that also take keys.
+// The common base of all Python objects that also accept insertions.
 class PyChangeable : public PyQueryable {
  public:
   using PyQueryable::PyQueryable;
 
   // Throws if the filter cannot be changed now: ReadOnlyError, BufferError, ValueError.
   virtual Changeable& RequireChangeable() = 0;
-  // Returns the filter if an Engine can change it. Returns nullptr if only the calling thread can.
+  // Returns the filter if an Engine can change it. Returns nullptr if only the calling thread can
+  // change it.
   virtual ChangeableFilter* engine_filter() { return nullptr; }
   // Returns a description such as "split-block filter", for messages.
   virtual std::string name() const = 0;

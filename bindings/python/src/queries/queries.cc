@@ -59,8 +59,8 @@ size_t InsertBatch(uint64_t first, const Work& work) {
     throw;
   } catch (const Error& error) {
     if (first == 0) throw;
-    throw Error(error.code(),
-                tamis::detail::StrCat(first, " keys are in; of those that follow, ", error.what()));
+    throw Error(error.code(), tamis::detail::StrCat(first, " keys are in; of the keys after them, ",
+                                                    error.what()));
   }
 }
 
@@ -179,7 +179,7 @@ AnyResult InsertIfAbsent(PyChangeable& f, KeysArg x, Arg<"typing.Any"> out,
   });
 }
 
-// Like WaitToChange. Also throws TypeError for a filter that cannot erase keys.
+// Like WaitToChange, but also throws TypeError for a filter that cannot erase keys.
 Changeable& WaitToErase(PyChangeable& f) {
   Changeable& from = WaitToChange(f);
   if (from.change_traits().erases) return from;
@@ -191,7 +191,7 @@ uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto
   const std::optional<HashSpec> hash = f.hash_for_erasure();
   if (!hash) {
     throw nb::type_error(("the keys of a " + f.name() +
-                          " cannot be queried in advance: missing_ok=True erases those that it "
+                          " cannot be queried in advance: missing_ok=True erases the keys that it "
                           "finds")
                              .c_str());
   }
@@ -211,8 +211,8 @@ uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto
     f.RequireAllIn(keys);
   } catch (const Error& error) {
     throw Error(error.code(), std::string(error.what()) +
-                                  ". Keys that are not in can take out others; missing_ok=True "
-                                  "erases those that are found");
+                                  ". Erasing keys that are not in can erase others; "
+                                  "missing_ok=True erases the keys that are found");
   }
   return erase(keys);
 }
@@ -364,8 +364,8 @@ void DefineQueryables(nb::module_& m) {
   const auto none = nb::none();
   nb::class_<PyQueryable>(
       m, "Queryable", nb::is_weak_referenceable(),
-      "The common base class of everything that answers keys. `key in f` is True for every\n"
-      "inserted key, and for few others. The share of these others is the false-positive rate.\n\n"
+      "The common base class of all objects that can be queried. `key in f` is True for every\n"
+      "inserted key, and for few other keys. The share of these is the false-positive rate.\n\n"
       "Any number of threads may use an object. A call that changes it waits for calls that\n"
       "query it, and vice versa.\n")
       .def("__contains__", Has, nb::arg("key").none())
@@ -404,7 +404,7 @@ void DefineQueryables(nb::module_& m) {
           "Computes the false-positive rate at the current fill. Reads all contents. Returns NaN\n"
           "if the class does not support it.");
   nb::class_<PyChangeable, PyQueryable>(m, "Changeable", nb::is_weak_referenceable(),
-                                        "The common base class of everything that takes keys. A\n"
+                                        "The base class of all objects that accept insertions. A\n"
                                         "call that an object does not support raises\n"
                                         "UnsupportedError, TypeError or ReadOnlyError.\n")
       .def("add", Add, nb::arg("key").none(), "Inserts one key: see Filter.add.")

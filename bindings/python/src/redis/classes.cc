@@ -29,8 +29,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A Python object with a client of Redis servers. One thread at a time may use it; other threads
-// wait.
+// A Python object with a client of Redis servers. One thread at a time uses the client, and other
+// threads wait.
 template <typename Client>
 class Remote : public PyChangeable {
  public:
@@ -257,13 +257,13 @@ double AgeOf(PyNearCache& self) {
 constexpr char kCreateDoc[] =
     "Creates a filter on the servers. Its name must be unused.\n\n"
     "capacity, fpr, nbytes, hash, seed, secret: see tamis.SplitBlockBloomFilter.\n"
-    "deadline: a datetime, or seconds since 1970. From then on, queries are not answered.\n"
+    "deadline: a datetime, or seconds since 1970. From this time on, queries are not answered.\n"
     "url: redis://[[user]:password@]host[:port][/database] of a server or any node of a cluster.\n"
     "    rediss:// uses TLS. The default is redis://127.0.0.1:6379.\n"
     "user, password: used instead of the user and password in the URL.\n"
     "ca_file: certificates to trust.\n"
     "connect_timeout, command_timeout, retry_for: in seconds, by default 2, 5 and 15. Failed\n"
-    "    commands are retried until retry_for has passed; Ctrl-C does not end this.\n"
+    "    commands are retried until retry_for has passed. Ctrl-C does not end the retries.\n"
     "read_from_replicas: whether to query replicas, which lag behind their masters.\n"
     "unavailable: 'raise', or 'maybe' for keys without an answer.\n"
     "durable_replicas: number of replicas that must have the keys before an insertion returns.\n";

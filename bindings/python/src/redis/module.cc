@@ -1,6 +1,6 @@
 // The extension module of tamis.redis. The module is separate, so that `import tamis` loads neither
-// hiredis nor OpenSSL, and works without them. It uses the copy of the library in the other
-// extension module. The modules exchange only Python objects, and filters as bytes.
+// hiredis nor OpenSSL, and works without them. Both extension modules use the copy of the library
+// in the other module, _tamis. They exchange only Python objects, and filters as bytes.
 #include <nanobind/nanobind.h>
 
 #include "bindings/python/src/classes/gate.h"

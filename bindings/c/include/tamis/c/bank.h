@@ -14,15 +14,15 @@ extern "C" {
 #endif
 
 /* A set of filters, its members. The name of a member is a string of 1 to 4096 bytes of any value.
- * A key is looked up in 512 members of equal size by reading eight cache lines. The answers equal
- * the answers of separate filters. A member has an index, its position in answers, until the bank
- * is changed or saved. Indexes may have gaps. */
+ * A query of 512 members of equal size reads eight cache lines per key. The answers equal the
+ * answers of separate filters. The index of a member is its position in answers. An index is valid
+ * until the bank is changed or saved. Indexes may have gaps. */
 typedef struct tamis_bank tamis_bank;
 
 typedef struct tamis_bank_options {
   size_t struct_bytes;
   /* False-positive rate of filters built from keys, in [1e-12, 0.5]. 0: the rate follows from
-   * `false_members` and `members`, or is 0.01 if these are 0. */
+   * `false_members` and `members`, or is 0.01 if both are 0. */
   double fpr;
   /* Expected number of false-positive members per lookup in a bank of `members` members. Set both
    * members, or leave both 0. */
@@ -54,7 +54,7 @@ typedef struct tamis_bank_info {
   uint64_t members;
   uint64_t indexes;   /* a multiple of 64, above the index of every member */
   uint64_t row_words; /* indexes / 64: words in one row of answers */
-  uint64_t bytes;     /* of all groups, including free space, and of waiting filters */
+  uint64_t bytes;     /* size of all groups, including free places, and of waiting filters */
   double fpr;         /* of filters built from keys */
   uint32_t hash_kind; /* TAMIS_HASH_... */
   uint32_t read_only; /* 1: the bank is mapped */
@@ -75,12 +75,12 @@ TAMIS_C_API tamis_status tamis_bank_expected_false_members(const tamis_bank* ban
 TAMIS_C_API tamis_status tamis_bank_add_filter(tamis_bank* bank, const char* name,
                                                size_t name_bytes, const tamis_filter* filter);
 /* Builds a filter from `keys` and adds it. Its size follows from the number of keys and the bank's
- * rate, and is rounded up to one of few sizes. `engine` may be NULL. Hashes as keys must be made
- * with the bank's hash. */
+ * rate, and is rounded up to one of few sizes. `engine` may be NULL. If the keys are hashes, they
+ * must be made with the bank's hash. */
 TAMIS_C_API tamis_status tamis_bank_add_keys(tamis_bank* bank, const tamis_engine* engine,
                                              const char* name, size_t name_bytes,
                                              const tamis_keys* keys);
-/* Removes a member. Returns 1 if the name existed. */
+/* Removes a member. Returns 1 if a member had this name, and 0 otherwise. */
 TAMIS_C_API tamis_answer tamis_bank_remove(tamis_bank* bank, const char* name, size_t name_bytes);
 /* Returns a copy of a member's filter, bit for bit. Returns TAMIS_INVALID_ARGUMENT for an unknown
  * name. */

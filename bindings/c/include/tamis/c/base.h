@@ -50,11 +50,12 @@ enum {
   TAMIS_CANCELLED = 12,       /* the caller has cancelled the work */
   TAMIS_SECRET = 13,          /* a secret: missing, wrong, or given where none is needed */
   TAMIS_UNAVAILABLE = 14,     /* a server cannot be reached */
-  TAMIS_INTERNAL = 100        /* an exception unknown to the library */
+  TAMIS_INTERNAL = 100        /* an unexpected exception in the library */
 };
 
-/* 1: yes; for queries "maybe". 0: no. A negative number is a tamis_status with a minus sign. So a
- * program that does not check for errors never takes an error for "no". */
+/* 1: yes; for queries "maybe". 0: no. A negative number is an error: a tamis_status with a minus
+ * sign. So an error never equals the answer "no", even in a program that does not check for errors.
+ */
 typedef int32_t tamis_answer;
 
 /* Returns the name of a status, such as "Ok" or "InvalidArgument". Returns "unknown" for other
@@ -108,27 +109,27 @@ enum {
 /* Abilities of a kind: a set of bits. */
 enum {
   TAMIS_CAN_ERASE = 1,           /* keys can be erased */
-  TAMIS_CAN_GROW = 2,            /* it can take more keys than planned */
+  TAMIS_CAN_GROW = 2,            /* more keys can be inserted than planned */
   TAMIS_CAN_MERGE = 4,           /* two filters can be merged */
-  TAMIS_CAN_INTERSECT = 8,       /* two can be intersected */
+  TAMIS_CAN_INTERSECT = 8,       /* two filters can be intersected */
   TAMIS_CAN_PARALLEL_BUILD = 16, /* several threads of an engine can share the build */
-  TAMIS_CAN_PARQUET = 32,        /* it can have the bits of Apache Parquet (XXH64, seed 0) */
-  TAMIS_CAN_EXACT = 64           /* never wrong: not a filter, but some structures of plans */
+  TAMIS_CAN_PARQUET = 32,        /* with XXH64 and seed 0, the bits are those of Apache Parquet */
+  TAMIS_CAN_EXACT = 64           /* answers are never wrong; only for exact structures of plans */
 };
 /* Returns the name of a kind, such as "split-block" or "cuckoo8". Returns NULL for an unknown
  * number. */
 TAMIS_C_API const char* tamis_kind_name(uint32_t kind);
 /* Finds the kind with this name. Returns TAMIS_UNSUPPORTED for an unknown name. */
 TAMIS_C_API tamis_status tamis_kind_by_name(const char* name, uint32_t* out);
-/* Returns the TAMIS_CAN_... bits of a kind. For TAMIS_SCALABLE, returns the abilities that it has
- * with every kind of layers. Returns TAMIS_UNSUPPORTED for an unknown number. */
+/* Returns the TAMIS_CAN_... bits of a kind. For TAMIS_SCALABLE, returns only the abilities that do
+ * not depend on the kind of the layers. Returns TAMIS_UNSUPPORTED for an unknown number. */
 TAMIS_C_API tamis_status tamis_kind_abilities(uint32_t kind, uint32_t* out);
 
 /* Returns the name of backend `index` among the backends that are compiled in and run on this
  * machine. Index 0 is the best backend, and the last is "portable". Returns NULL past the last.
  * Valid until the next call on this thread. All backends compute the same bits. If an option
- * `backend` is NULL, the environment variable TAMIS_BACKEND selects the backend. If that is not set
- * either, the best backend is used. */
+ * `backend` is NULL, the environment variable TAMIS_BACKEND selects the backend. If the variable is
+ * not set, the best backend is used. */
 TAMIS_C_API const char* tamis_backend_name(uint32_t index);
 
 #ifdef __cplusplus

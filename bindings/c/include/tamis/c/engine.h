@@ -25,15 +25,16 @@ typedef struct tamis_engine_options {
    * TAMIS_THREADS, or one thread per processor that this process may use. */
   uint32_t threads;
   uint32_t reserved; /* 0 */
-  /* The backend of every call. NULL: the environment variable TAMIS_BACKEND, or for each call the
-   * cheapest backend by the calibration. */
+  /* The backend of every call. NULL: the environment variable TAMIS_BACKEND. If the variable is not
+   * set, the calibration selects the cheapest backend for each call. */
   const char* backend;
   /* A file written by `tamis backends --calibrate`; docs/engine.md describes its location. NULL:
    * the costs of a typical machine. */
   const char* calibration_path;
 } tamis_engine_options;
 
-/* Creates an engine. `options` may be NULL. Threads start at the first call that needs them. */
+/* Creates an engine. `options` may be NULL. The first call that uses several threads starts them.
+ */
 TAMIS_C_API tamis_status tamis_engine_create(const tamis_engine_options* options,
                                              tamis_engine** out);
 /* Frees an engine. No call may be running. */

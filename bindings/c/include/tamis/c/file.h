@@ -46,8 +46,9 @@ typedef struct tamis_open_options {
 /* A path is a file name of the operating system, terminated by a 0. `options` may be NULL. */
 
 /* Writes a filter to `path` atomically: writes a temporary file, synchronizes it, and renames it.
- * `path` always names the old file or the complete new one. Returns TAMIS_IO, and TAMIS_NOT_DURABLE
- * if the file HAS been saved but a power cut might undo it. A view cannot be saved. */
+ * `path` always names the old file or the complete new file. Returns TAMIS_IO if the file was not
+ * saved, and TAMIS_NOT_DURABLE if the file HAS been saved but a power cut might undo this. A view
+ * cannot be saved. */
 TAMIS_C_API tamis_status tamis_filter_save(const tamis_filter* filter, const char* path,
                                            const tamis_save_options* options);
 
@@ -57,10 +58,11 @@ TAMIS_C_API tamis_status tamis_filter_save(const tamis_filter* filter, const cha
  * become wrong, and a query of a truncated file ends the process (SIGBUS). */
 TAMIS_C_API tamis_status tamis_filter_open(const char* path, const tamis_open_options* options,
                                            tamis_filter** out);
-/* Opens the same bytes in memory, except files saved with tamis_save_options.imported. With
- * tamis_open_options.map, the filter is read-only and uses the bytes in place, for example in
- * shared memory. Then `data` must be a multiple of 64 and must outlive the filter. If the bytes
- * change, answers change, but the library reads nothing outside of the bytes. */
+/* Opens a filter from the bytes of a file in memory. Files saved with tamis_save_options.imported
+ * are not supported. With tamis_open_options.map, the filter is read-only and uses the bytes in
+ * place, for example in shared memory. Then `data` must be a multiple of 64 and must outlive the
+ * filter. If the bytes change, answers change, but the library reads nothing outside of the bytes.
+ */
 TAMIS_C_API tamis_status tamis_filter_open_memory(const void* data, uint64_t bytes,
                                                   const tamis_open_options* options,
                                                   tamis_filter** out);

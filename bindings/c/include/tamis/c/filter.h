@@ -36,7 +36,7 @@ typedef struct tamis_filter_options {
   uint32_t reserved;      /* 0 */
 } tamis_filter_options;
 
-/* 0 selects the default of a member. */
+/* Members that are 0 have their defaults. */
 typedef struct tamis_scalable_options {
   size_t struct_bytes;
   /* Any kind except TAMIS_COUNTING, TAMIS_SCALABLE and TAMIS_FUSE...; default TAMIS_SPLIT_BLOCK. */
@@ -180,8 +180,8 @@ TAMIS_C_API tamis_answer tamis_filter_insert_string(tamis_filter* filter, const 
 TAMIS_C_API tamis_answer tamis_filter_insert_hash(tamis_filter* filter, uint64_t hash);
 
 /* Inserts a key unless it may be in the filter. Returns 1 if the key was new and was inserted.
- * Returns 0 if the key may be in, or if the filter is full. tamis_filter_contains_... distinguishes
- * these cases. */
+ * Returns 0 if the key may be in the filter, or if the filter is full. tamis_filter_contains_...
+ * distinguishes these cases. */
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_u64(tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_insert_if_absent_string(tamis_filter* filter,
                                                               const char* string, size_t bytes);

@@ -22,9 +22,9 @@ enum {
   /* uint64_t: hashes made by tamis_hash_keys with the filter's hash. */
   TAMIS_KEYS_HASHES = 9,
   /* Contiguous strings: int32_t offsets into `bytes`, one more than the number of strings. String i
-   * is bytes[offsets[i] .. offsets[i + 1]). Arrow calls them utf8 and binary. */
+   * is bytes[offsets[i] .. offsets[i + 1]). Arrow: utf8 and binary. */
   TAMIS_KEYS_STRINGS32 = 10,
-  /* The same with int64_t offsets. Arrow calls them large_utf8 and large_binary. */
+  /* Like TAMIS_KEYS_STRINGS32, with int64_t offsets. Arrow: large_utf8 and large_binary. */
   TAMIS_KEYS_STRINGS64 = 11,
   /* One const void* per string, with its length in `lengths`. NULL is allowed for a string of
    * length 0 and for a null key. */

@@ -32,10 +32,10 @@ enum {
   TAMIS_PARQUET_NANOS = 5
 };
 
-/* How detailed an answer is. A more detailed answer takes more queries. */
+/* The detail of answers. More detail requires more queries. */
 enum {
-  TAMIS_PARQUET_GROUPS = 0, /* which row groups; each is queried until the first hit */
-  TAMIS_PARQUET_HITS = 1,   /* also the number of keys that each may contain */
+  TAMIS_PARQUET_GROUPS = 0, /* which row groups; a row group is queried until the first hit */
+  TAMIS_PARQUET_HITS = 1,   /* also the number of keys that a row group may contain */
   TAMIS_PARQUET_PAIRS = 2   /* also the keys */
 };
 
@@ -77,7 +77,7 @@ typedef struct tamis_parquet_group {
 typedef struct tamis_parquet_file {
   uint64_t index; /* index in `paths` */
   uint64_t bytes;
-  const char* doubt; /* why it could not be queried, and then it has 0 groups; otherwise "" */
+  const char* doubt; /* why the file could not be queried; num_groups is then 0. Otherwise "" */
   const tamis_parquet_group* groups;
   uint64_t num_groups;
   uint32_t kept; /* 0: certainly contains none of the keys */
@@ -109,9 +109,11 @@ TAMIS_C_API tamis_status tamis_parquet_pruner_run(const tamis_parquet_pruner* pr
                                                   tamis_parquet_take take, void* context);
 
 /* Describes the keys for the types of the columns queried so far. *out becomes a JSON array of
- * objects; free it with tamis_text_free. Members of an object: `type`; `problem`, the reason why
- * columns of the type cannot be queried, if any; `misfits`, the number of keys that no column of
- * the type can contain; `first_misfits`, the indices of the first ten of these keys. */
+ * objects; free it with tamis_text_free. Members of an object:
+ *   - `type`
+ *   - `problem`: why columns of the type cannot be queried; missing if they can
+ *   - `misfits`: the number of keys that no column of the type can contain
+ *   - `first_misfits`: the indices of the first ten of these keys */
 TAMIS_C_API tamis_status tamis_parquet_pruner_types_json(const tamis_parquet_pruner* pruner,
                                                          char** out);
 
