@@ -132,7 +132,7 @@ void ExpectRefused(F first, F moved_from) {
   ExpectError([&] { live.Publish(std::move(moved_from)); }, ErrorCode::kInvalidArgument,
               "was moved from");
   ExpectError([&] { live.Rebuild({[&](RebuildContext&) { return std::move(moved_from); }}); },
-              ErrorCode::kInvalidArgument, "publish the one that it was moved to");
+              ErrorCode::kInvalidArgument, "publish the filter that it was moved to");
   EXPECT_EQ(live.status().failure->code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(live.Read().generation(), 1u);
   EXPECT_TRUE(live.Read()->Contains(uint64_t{1}));
