@@ -43,7 +43,7 @@ class WaitingMembers {
   std::vector<Member>::const_iterator begin() const noexcept { return members_.begin(); }
   std::vector<Member>::const_iterator end() const noexcept { return members_.end(); }
 
-  // Of all members.
+  // Size of the bits of all members.
   uint64_t bytes() const noexcept { return bytes_; }
   // The number of waiting members with `num_blocks` blocks.
   uint64_t CountOf(uint64_t num_blocks) const noexcept;

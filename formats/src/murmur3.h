@@ -42,7 +42,7 @@ class Murmur3 {
   }
 
  private:
-  // Both return 0 for 0, so that missing bytes change nothing.
+  // MixFirst and MixSecond return 0 for 0, so that missing bytes change nothing.
   static uint64_t MixFirst(uint64_t lane) noexcept {
     return std::rotl(lane * kFirst, 31) * kSecond;
   }

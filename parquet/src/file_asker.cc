@@ -83,7 +83,7 @@ void FileAsker::AskFilter(const ConstSplitBlockView& view, const Range& range, A
     }
     return;
   }
-  // Both zeros are one key.
+  // The positions of +0 and -0 belong to one key.
   const auto zero = keys_->zero();
   const bool twice = zero && *zero >= range.begin && *zero < range.end &&
                      view.ContainsHash(keys_->hashes()[*zero]) &&

@@ -153,7 +153,8 @@ ThriftStruct::ThriftStruct(ThriftWalker& walker) : walker_(walker) {
 }
 
 std::optional<ThriftField> ThriftStruct::Next() {
-  // Only the value of a boolean field has no bytes.
+  // Skips the value if it was not read. The value of a boolean field has no bytes, so skipping it
+  // changes nothing.
   if (field_.type != ThriftType::kStop && walker_.at_ == field_.value_at) {
     walker_.SkipValue(field_);
   }

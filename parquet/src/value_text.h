@@ -25,7 +25,7 @@ struct Integer {
 };
 
 std::optional<Integer> ParseInteger(std::string_view text);
-// Also accepts 42.0 and 4.2e1, as some programs write whole numbers.
+// Also accepts 42.0 and 4.2e1, because some programs write whole numbers in this way.
 std::optional<Integer> ParseWholeNumber(std::string_view text);
 
 // A decimal number times 10^scale, which must be a whole number: at scale 1, "-1.50" and "-15e-1"

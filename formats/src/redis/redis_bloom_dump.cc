@@ -140,7 +140,7 @@ BloomHead ReadBloomHead(const RedisDump& dump, uint32_t all_flags) {
   return head;
 }
 
-// For a header without the rest of the dump.
+// Reads a header without the rest of the dump.
 BloomHead ReadBloomHead(std::span<const std::byte> header, uint32_t all_flags) {
   const RedisChunk chunk = {1, {header.begin(), header.end()}};
   return ReadBloomHead(RedisDump(std::span(&chunk, 1)), all_flags);

@@ -44,7 +44,7 @@ class Client {
   void Pause(int failures, std::chrono::steady_clock::time_point end);
 
   // After `stop` is requested, Run fails all commands that are not answered yet, and Pause returns.
-  // Both check `stop` every 20 ms.
+  // Run and Pause check `stop` every 20 ms.
   void StopWhen(std::stop_token stop) { stop_ = std::move(stop); }
 
   // Reads the slot map from a node. Throws Error(kUnavailable) if no node returns it.

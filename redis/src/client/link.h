@@ -60,7 +60,7 @@ class Link {
   void Send(Command& command, bool asking, bool with_source);
   bool idle() const { return flights_.empty(); }
 
-  // For poll().
+  // Return the arguments for poll().
   int fd() const;
   short events() const;
   // The time limit of the next reply.
