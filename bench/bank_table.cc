@@ -1,13 +1,13 @@
 // Queries one key in many filters: in a bank, in the same filters one by one, and in the layout of
 // another system. That layout stores block j of all filters side by side.
 //
-// Usage: tamis_bank_table [COLUMNS [KEYS]] by default 1,000 filters of 100,000 keys each, at 1% No
-// key is queried twice. Everything runs on one thread, except the last lines, which use all
+// Usage: tamis_bank_table [COLUMNS [KEYS]]   by default 1,000 filters of 100,000 keys each, at 1%
+// No key is queried twice. Everything runs on one thread, except the last lines, which use all
 // threads. "The lines alone" is the time of independent random reads of 64 bytes of the bank: the
 // bank reads eight lines for each key and group. The slow methods query one key in 64. The bank is
 // built twice. The second time, a virtual machine already has the memory from its host. The limit
-// of building is writing the same number of bytes to new memory, and is also measured twice. Exit
-// status: 0 if all answers agree, 1 if not, 2 for bad arguments.
+// of building is the time to write the same number of bytes to new memory, also measured twice.
+// Exit status: 0 if all answers agree, 1 if not, 2 for bad arguments.
 #include <cstdio>
 #include <cstring>
 #include <exception>

@@ -1,5 +1,5 @@
 // Checks a classic filter of 8 GiB, with more than 2^36 bits: that the highest positions are
-// written, found and distinguished. It is too large for a test.
+// written, found and distinguished. The filter is too large for a test.
 //
 // Usage: tamis_huge_filter [KEYS], by default 200 million into 2^36 + 2^30 bits.
 // Exit status: 0 if all checks pass, 1 if not, 2 for bad arguments, 77 (skipped) if the machine has

@@ -6,14 +6,14 @@
 // TAMIS_REDIS_URL names the servers; redis/local_cluster.sh starts some and runs this program. The
 // filter and the string are for KEYS at 1%. The filter is half full before anything is timed, and
 // the string begins empty: the cost of SETBIT and GETBIT does not depend on the bit. Both ways get
-// the same keys in turns. It measures, in this order:
+// the same keys in turns. The program measures, in this order:
 //
 // - a NearCache beside the local filter, in turns: half of the keys are in the filter, and a writer
 //   inserts 1,000 keys every 10 ms
 // - how long another client waits for a GET of a small key while a local filter of KEYS keys is
 //   pushed repeatedly: with pauses, without pauses, and without bounds. The client sends a GET each
 //   millisecond, to one master after the other
-// - calls of BATCH keys, timed one by one; it reports their medians
+// - the medians of calls of BATCH keys, timed one by one
 // - one call of each kind with LARGE keys, of which the textbook way processes as many as it can in
 //   10 seconds
 // - a rebuild of the filter of LARGE keys
@@ -153,7 +153,7 @@ class Other {
     std::vector<double> waits;
     std::jthread asker([&](const std::stop_token& stop) {
       auto due = std::chrono::steady_clock::now();
-      // Sends at least one request, because `act` may have returned before this begins.
+      // Sends at least one request, because `act` may already have returned.
       for (size_t i = 0; i == 0 || !stop.stop_requested(); ++i, due += kOtherPause) {
         std::this_thread::sleep_until(due);
         Say({"GET", keys_[i % kOtherKeys]}, i % kOtherKeys);

@@ -1,12 +1,12 @@
 // Compares queries of strings with a simple loop in the same filter: the loop hashes each string by
 // an inlined XXH3_64bits, and then queries the hashes in bulk.
 //
-// Usage: tamis_string_table [PASSES] by default 11 The filter is for 100,000 keys, and half of the
-// queries are in it. Lengths are spread evenly from half to one and a half of the mean, except that
-// all lengths are 8 for a mean of 8. "cached" queries 2^13 strings repeatedly, "stream" 2^20
-// strings in turn. In each pass all methods take turns on one thread. Figures are medians: of
-// nanoseconds per key, and of the ratio to the loop in the same pass. Exit status: 0 if all answers
-// agree, 1 if not, 2 for bad arguments.
+// Usage: tamis_string_table [PASSES]   by default 11
+// The filter is for 100,000 keys, and contains half of the queries. Lengths are spread evenly from
+// half to one and a half of the mean. For a mean of 8, all lengths are 8. "cached" queries 2^13
+// strings repeatedly, "stream" 2^20 strings in turn. In each pass all methods take turns on one
+// thread. Figures are medians: of nanoseconds per key, and of the ratio to the loop in the same
+// pass. Exit status: 0 if all answers agree, 1 if not, 2 for bad arguments.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -13,7 +13,7 @@ shift
 for option; do
   case $option in
     --out | --out=* | --calibrate | --calibrate=* | --help | --benchmark_list_tests*)
-      echo "$0: $option is for tamis-bench by itself: this measures for $name.json" >&2
+      echo "$0: $option is not allowed here: this script measures and writes $name.json" >&2
       exit 2
       ;;
   esac
@@ -28,7 +28,7 @@ fail() {
   echo "$0: $*" >&2
   exit 1
 }
-[ ! -e "$results/$name.json" ] || fail "$name.json is there: take another name, or remove it first"
+[ ! -e "$results/$name.json" ] || fail "$name.json exists: choose another name, or remove it first"
 [ -w "$results" ] || fail "cannot write to $results"
 # As in bench/commit.cmake: untracked files and an enclosing repository are ignored.
 if [ -z "$(git -C "$root" rev-parse --show-prefix 2>/dev/null)" ]; then

@@ -498,7 +498,7 @@ std::vector<const Kind*> Run::Checked(std::span<const Kind> kinds) {
       return !GpuCases(kind, GpuSizeOf(bytes), filter_).empty();
     };
     if (std::none_of(schedule_.filter_bytes.begin(), schedule_.filter_bytes.end(), is_asked_for)) {
-      continue;  // also for peers, which may end the program
+      continue;  // does not even check the kind, because a peer may end the program
     }
     progress_.Show(std::string("checking ") + kind.name + " on the GPU", -1);
     if (const auto wrong = Disagreement(device_, kind)) {

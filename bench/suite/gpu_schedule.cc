@@ -80,7 +80,7 @@ void AddChanges(const Backend* backend, bool can_be_full, std::vector<Case>& cas
   using enum Operation;
   if (can_be_full) {
     cases.push_back({.operation = kErase, .backend = backend});
-    // Last, because it refills the filter.
+    // The build is last, because it refills the filter.
     cases.push_back({.operation = kBuild, .backend = backend});
   } else {
     cases.push_back({.operation = kInsert, .backend = backend});

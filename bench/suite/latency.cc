@@ -120,7 +120,7 @@ std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t cal
                                 double window_seconds) {
   const std::vector<uint32_t>& found = asked.Found(call_keys);
   std::vector<uint64_t> bits(BitmapWords(call_keys));
-  // Written here, so that no page is touched for the first time later.
+  // Writes all elements now, so that no page is touched for the first time later.
   std::vector<uint64_t> times(kMaxCalls);
   size_t calls = 0, at = 0, wrong = 0;
   const double start = NowNs(Time::kWall);

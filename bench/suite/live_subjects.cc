@@ -188,7 +188,7 @@ class ConcurrentSubject final : public Subject {
     if (done == keys) return;
     throw std::runtime_error(detail::StrCat(kind(), " changed by ", done, " of ", keys, " keys"));
   }
-  // The calling thread starts it, so both may run on the same processors.
+  // The calling thread starts the colleague, so both may run on the same processors.
   Colleague& colleague() {
     if (!colleague_) colleague_ = std::make_unique<Colleague>();
     return *colleague_;

@@ -23,8 +23,8 @@ namespace {
 
 std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& format) {
   if (format == "json") return std::make_unique<benchmark::JSONReporter>();
-    // Google Benchmark has no other reporter with output for programs. It deprecates this one in
-    // favour of a tool that reads the output of the first.
+    // Google Benchmark deprecates its CSV reporter in favour of a tool that converts JSON, and has
+    // no other reporter with output for programs.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   return std::make_unique<benchmark::CSVReporter>();

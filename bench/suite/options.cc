@@ -132,7 +132,7 @@ Mode ParseMode(std::string_view value) {
 // Sets the options that follow from the mode and that were not given.
 void Complete(SuiteOptions& options) {
   const bool quick = options.mode == Mode::kQuick;
-  // 0: --benchmark_min_time decides.
+  // If this is 0, --benchmark_min_time decides.
   if (options.sample_seconds > 0 && quick) options.sample_seconds = kQuickSampleSeconds;
   options.budget_seconds = quick ? kQuickSeconds : kDefaultSeconds;
   if (options.mode == Mode::kFull) options.budget_seconds = 0;

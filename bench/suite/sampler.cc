@@ -51,8 +51,8 @@ void Sampler::ReportRuns(const std::vector<Run>& runs) {
     if (run.run_type != Run::RT_Iteration || run.iterations == 0) continue;
     current_->iterations = run.iterations;
     seconds_per_iteration_ = run.real_accumulated_time / static_cast<double>(run.iterations);
-    // The library adds its settings to the name. They differ between the first repetition and the
-    // others.
+    // Google Benchmark adds its settings to the name. The settings of the first repetition differ
+    // from those of the others.
     run.run_name = {};
     run.run_name.function_name = name_;
     run.repetition_index = current_->repetitions;

@@ -25,8 +25,8 @@ class Sampler final : private benchmark::BenchmarkReporter {
       : min_seconds_(min_seconds), reporters_(std::move(reporters)) {}
   ~Sampler() override;
 
-  // Calls `iterate` until the sample is long enough. `iterate` returns the nanoseconds that count,
-  // and has `keys` keys. Returns nanoseconds per key. Passes `counters` to the reporters. If
+  // Calls `iterate` until the sample is long enough. `iterate` processes `keys` keys, and returns
+  // the nanoseconds that count. Returns nanoseconds per key. Passes `counters` to the reporters. If
   // `limit_ns` is not 0, also passes the share of a limit of `limit_ns` nanoseconds per key.
   double Sample(const std::string& name, uint64_t keys,
                 const std::map<std::string, double>& counters, double limit_ns,

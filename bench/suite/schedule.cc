@@ -129,7 +129,7 @@ void AddSpeeds(const ScheduleInput& input, Contender& contender) {
     others.Add({.backend = backend, .hit_percent = hits});
     others.Add({.operation = kOneKey, .backend = backend, .hit_percent = hits});
   }
-  // Last, because it leaves other keys in a Bloom filter.
+  // This case is last, because it leaves other keys in a Bloom filter.
   if (two_threads)
     others.Add({.operation = kContainsBesideWriter, .backend = backend, .threads = 2});
   contender.builds = builds.Take();
@@ -169,7 +169,7 @@ NameFilter::NameFilter(const std::string& filter) {
     pattern_.emplace(filter.substr(negative_), std::regex::extended);
   } catch (const std::regex_error& error) {
     throw std::invalid_argument("--benchmark_filter is \"" + filter +
-                                "\", which is no regular expression: " + error.what());
+                                "\", which is not a regular expression: " + error.what());
   }
 }
 

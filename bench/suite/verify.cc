@@ -41,12 +41,12 @@ void Follow(Subject& subject, Way way, Arena& arena, Trace& trace) {
   };
   if (subject.Can(Operation::kBuildOneKey, KeyType::kU64)) {
     InsertIntegers(subject, keys, {way.backend, 1, true});
-    keep("filter that it builds one key a call");
+    keep("filter that it builds with one key per call");
     subject.Clear();
   }
   if (subject.Can(Operation::kBuildIfAbsent, KeyType::kU64)) {
     InsertIntegers(subject, keys, {.backend = way.backend, .if_absent = true});
-    keep("filter that it builds of what is absent");
+    keep("filter that it builds by InsertIfAbsent");
     subject.Clear();
   }
   InsertIntegers(subject, keys, way);

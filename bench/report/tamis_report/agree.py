@@ -65,7 +65,7 @@ def _latency_problems(latency, class_bytes, alone):
     if not ratios:
         return
     if is_alone or not alone:
-        yield "p99_over_alone is there, and the calls alone are not"
+        yield "p99_over_alone has values, but the calls alone were not measured"
         return
     expected = [beside / base for beside, base in zip(percentiles[1], alone["p99_ns"]["samples"])]
     if len(ratios["samples"]) != len(expected) or not all(map(_near, ratios["samples"], expected)):
