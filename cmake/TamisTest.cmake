@@ -52,9 +52,9 @@ function(tamis_test_shards name prefix filter shards)
 endfunction()
 
 # tamis_second_circle([<test>...]): moves these tests, or all tests of the folder, to the second circle. A
-# contributor runs the first circle after each change. Tests of the second need minutes, or
-# servers, browsers and other libraries. They exist only if TAMIS_SECOND_CIRCLE is ON, and have the label
-# `second`.
+# contributor runs the first circle after each change. Tests of the second circle take minutes, or
+# need servers, browsers or other libraries. They exist only if TAMIS_SECOND_CIRCLE is ON, and have
+# the label `second`.
 function(tamis_second_circle)
   if(NOT ARGN)
     get_property(ARGN DIRECTORY PROPERTY TESTS)

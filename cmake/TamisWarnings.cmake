@@ -1,4 +1,4 @@
-# clang warns about each file if -ffast-math comes first.
+# If -ffast-math comes before -fno-fast-math, clang warns about each file.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-Woverriding-option TAMIS_HAS_WOVERRIDING_OPTION)  # before 18: -t-option
@@ -60,7 +60,7 @@ function(tamis_flags target)
     target_compile_options(${target} PRIVATE ${flags} -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE ${flags})
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-      # Programs in C need its C++ runtime for our libraries.
+      # Programs in C need the sanitizer's C++ runtime for our libraries.
       set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
       # The macros that g++ defines itself.
       foreach(sanitizer address thread)

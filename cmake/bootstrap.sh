@@ -30,8 +30,8 @@ fail() {
   echo "bootstrap: $*" >&2
   exit 1
 }
-# Ends with status 69 (EX_UNAVAILABLE), because this machine lacks something. Failures have other
-# statuses.
+# Ends with status 69 (EX_UNAVAILABLE), because this machine lacks something. Failures end with
+# other statuses.
 unavailable() {
   echo "bootstrap: $*" >&2
   exit 69
@@ -138,7 +138,7 @@ configure() {
   if [ ! -f "$dir/CMakeCache.txt" ] && command -v ninja >/dev/null; then
     set -- -G Ninja "$@"
   fi
-  # Most of a clean build compiles files that were compiled before.
+  # ccache makes clean builds fast, because most files were compiled before.
   if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}"
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
@@ -185,7 +185,7 @@ bench() {
   exec "$build/tamis-bench" "$@"
 }
 
-# Any clang is accepted that can build a fuzz target.
+# Accepts any clang that can build a fuzz target.
 clang_with_libfuzzer() {
   install_missing "$clang_programs" "$clang_libraries" || say "using the installed packages"
   command -v clang++ >/dev/null || unavailable "needs clang"
