@@ -17,7 +17,7 @@ int main() {
   }
   std::printf("%s\n", plan.advice.c_str());
 
-  // `choice` is the recommended filter, for programs.
+  // Programs can read the recommended filter from `choice`.
   if (!plan.choice) return 1;
   return plan.choice->can.erase && plan.choice->fpr <= 0.001 ? 0 : 1;
 }

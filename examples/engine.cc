@@ -31,6 +31,6 @@ int main() {
     if (plan.chosen.threads > engine.threads()) return 1;
   }
 
-  // The answers are the same as those of the filter alone.
+  // The answers are equal to the answers of the filter's own functions.
   return found == keys.size() && filter.Count(keys) == found ? 0 : 1;
 }

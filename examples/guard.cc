@@ -136,10 +136,11 @@ int main(int argc, char** argv) {
   const tamis::GuardStats stats = guard.stats();
   const double rate = live.Read()->expected_fpr();
   const double allowed = static_cast<double>(kUsers) + 1.1 * rate * 0.9 * static_cast<double>(n);
-  std::printf("%llu requests, 90%% of them for nobody\n", static_cast<unsigned long long>(n));
+  std::printf("%llu requests, 90%% of them for random numbers\n",
+              static_cast<unsigned long long>(n));
   std::printf("queries of the database without a guard: %llu\n",
               static_cast<unsigned long long>(bare.queries()));
-  std::printf("with one: %llu, of which %llu for nobody\n",
+  std::printf("with a guard: %llu, of which %llu for random numbers\n",
               static_cast<unsigned long long>(database.queries()),
               static_cast<unsigned long long>(stats.false_positives));
   std::printf("%llu answers were wrong\n", static_cast<unsigned long long>(wrong));

@@ -49,7 +49,7 @@ int main() {
     });
   }
 
-  // A new filter is built on another thread, and then replaces the old one.
+  // Another thread builds a new filter, which then replaces the old one.
   for (uint64_t day = 1; day < 4; ++day) {
     tamis::RebuildJob job = live.StartRebuild(
         {[day](tamis::RebuildContext& context) { return BuildFor(day, context); }});
@@ -58,7 +58,7 @@ int main() {
                 static_cast<unsigned long long>(day));
   }
   readers.clear();
-  std::printf("%llu lookups found a filter that was not whole\n",
+  std::printf("%llu lookups found an incomplete filter\n",
               static_cast<unsigned long long>(missed.load()));
   return missed == 0 && live.Read()->Contains(3 * kKeysOfADay + 1) ? 0 : 1;
 }

@@ -24,7 +24,7 @@ int main() {
   for (uint64_t i = 0; i < 100'000; ++i) numbers.push_back(4'930'000'000'000 + 7 * i);
   phones.Insert(numbers);
 
-  // Others query it. If servers do not answer, they get "maybe", and query their database.
+  // Others query it. If servers do not answer, every answer is "maybe".
   auto known = tamis::redis::SplitBlockFilter::Open(
       servers, "phones", {.unavailable = tamis::redis::Unavailable::kMaybe});
   const bool there = known.Contains(numbers[5]);

@@ -13,7 +13,7 @@ int main() {
   std::vector<std::byte> memory(kHeader + 32 * 512);
   const auto blocks = std::span(memory).subspan(kHeader);
 
-  // A view is a few pointers. It takes no memory, and the blocks must outlive it.
+  // A view is a few pointers and allocates nothing. The blocks must outlive the view.
   uint64_t inserted = 0;
   const tamis::SplitBlockView writer(blocks, {}, &inserted);
   std::vector<uint64_t> keys;
@@ -21,7 +21,7 @@ int main() {
   writer.Insert(keys);         // many keys
   writer.Insert(uint64_t{7});  // or one
 
-  // A program with the same bytes and hash can query them: here, a copy of them.
+  // Another program can query the same bytes with the same hash. Here it queries a copy.
   const std::vector<std::byte> copy(blocks.begin(), blocks.end());
   const tamis::ConstSplitBlockView reader(copy);
   std::printf("%llu keys inserted, %.3f%% wrong answers expected\n",

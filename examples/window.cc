@@ -15,7 +15,7 @@ int main() {
       if (recent.InsertIfAbsent(event)) ++handled;
     }
   }
-  std::printf("%llu of %llu events handled, by %llu bytes that know at most %llu of them\n",
+  std::printf("%llu of %llu events handled, by %llu bytes that remember at most %llu of them\n",
               static_cast<unsigned long long>(handled), static_cast<unsigned long long>(events),
               static_cast<unsigned long long>(recent.bytes()),
               static_cast<unsigned long long>(recent.max_keys()));
