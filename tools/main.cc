@@ -1,7 +1,6 @@
 // The `tamis` command: runs its sub-commands and turns their failures into exit statuses.
 #include <tamis/error.h>
 #include <tamis/version.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <exception>
@@ -15,6 +14,8 @@
 #include "tools/input/unpacker.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/signals.h"
+#include "tools/os/file.h"
+#include "tools/os/process.h"
 #include "tools/output/console.h"
 #include "tools/output/output_file.h"
 
@@ -105,7 +106,7 @@ std::terminate_handler terminate_by_default = nullptr;
       std::rethrow_exception(exception);
     } catch (const std::bad_alloc&) {
       Say("out of memory");
-      ::_exit(StatusOf(kUsage));
+      std::_Exit(StatusOf(kUsage));
     } catch (...) {
     }
   }
@@ -119,9 +120,9 @@ void EndByOutOfMemory() { terminate_by_default = std::set_terminate(SayOutOfMemo
 }  // namespace tamis::tools
 
 int main(int argc, char** argv) {
-  tamis::tools::ReserveStandardStreams();
+  tamis::tools::os::PrepareStandardStreams();
   tamis::tools::RemoveTemporaryFilesOnSignals();
-  tamis::tools::FailAtFileSizeLimit();
+  tamis::tools::os::FailAtFileSizeLimit();
   tamis::tools::EndByOutOfMemory();
   return tamis::tools::RunAndReport(argc, argv);
 }

@@ -48,6 +48,7 @@ CLEAN = {
         '#include "tamis/parquet/source.h"\n#endif\n',
     "parquet/src/key.cc": '#include "parquet/src/key.h"\n',
     "core/src/os/posix/file.cc": '#include <fcntl.h>\n#include "core/src/os/file.h"\n',
+    "tools/os/windows/file.cc": '#include <sys/stat.h>\n#include "tools/os/file.h"\n',
     "core/src/os/windows/file.cc": '#include <windows.h>\n#include "core/src/os/file.h"\n',
     "bindings/python/src/key.cc":
         '#include <nanobind/stl/string.h>\n#include <tamis/filters/key.h>\n'
@@ -70,7 +71,8 @@ PLANTED = [
     ("includes", "core/include/tamis/a.h", "#include <xxhash.h>\n"),
     ("includes", "core/include/tamis/a.h", "#include <unistd.h>\n"),
     *(("includes", name, "#include <sys/stat.h>\n")
-      for name in ("core/src/file/a.cc", "core/src/os/windows/a.cc", "live/src/a.cc", "parquet/src/a.cc")),
+      for name in ("core/src/file/a.cc", "core/src/os/windows/a.cc", "live/src/a.cc", "parquet/src/a.cc",
+                     "tools/input/a.cc")),
     ("includes", "core/src/os/posix/a.cc", "#include <windows.h>\n"),
     ("includes", "core/include/tamis/a.h", '#include "core/src/bulk/bulk.h"\n'),
     ("includes", "core/src/a.cc", '#include "simd/targets.h"\n'),

@@ -106,7 +106,10 @@ ALLOWED = [
     ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", STR_CAT, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
-    ("tools/", [STD, POSIX, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
+    # The only folder of the command that includes headers of the operating system.
+    ("tools/os/posix/", [STD, POSIX, r"tools/os/[\w/]+\.h"]),
+    ("tools/os/windows/", [STD, WINDOWS, r"(psapi|io|share|fcntl|sys/stat)\.h", r"tools/os/[\w/]+\.h"]),
+    ("tools/", [STD, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),

@@ -107,7 +107,7 @@ TEST_F(BankTest, NamesAreFilesOrTheirPaths) {
   Ok("mkdir g && cp f/2.tamis g/1.tamis");
   const CommandResult twice = Sh("tamis bank build -o b f/1.tamis g/1.tamis");
   EXPECT_EQ(twice.status, 2);
-  EXPECT_TRUE(twice.ErrHas("g/1.tamis: the bank has a member \"1\" already: --paths names"))
+  EXPECT_TRUE(twice.ErrHas("g/1.tamis: the bank has a member \"1\" already; give --paths"))
       << twice.err;
   EXPECT_FALSE(Exists("b"));
   Ok("tamis bank build -q --paths -o b f/1.tamis g/");

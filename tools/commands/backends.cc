@@ -114,7 +114,7 @@ int Run(const BackendsOptions& options) {
     if (options.calibrate) throw;  // only saving requires a home directory
   }
   if (options.calibrate) {
-    SayIfSavedOnSignals(path);
+    SayIfSavedOnSignals(path.string());
     const Calibration calibration = Measure(options.largest);
     calibration.Save(path);
     OutputIsSaved();

@@ -2,7 +2,6 @@
 #include <tamis/bank/filter_bank.h>
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "tools/options/parse.h"
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
+#include "tools/os/file.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -190,7 +190,7 @@ int Run(const BankQueryOptions& options) {
   KeyReader reader(options.input, {.texts = true, .max_batch = query.MaxBatch()});
   const bool lines = options.WritesPairs() || options.invert;
   // No progress bar is shown if the lines go to a terminal, because both would mix.
-  const bool quiet = options.run.quiet || (lines && ::isatty(STDOUT_FILENO) == 1);
+  const bool quiet = options.run.quiet || (lines && os::IsTerminal(os::kStandardOutput));
   Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0), quiet);
   KeyBatch batch;
   for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {

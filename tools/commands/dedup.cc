@@ -8,7 +8,6 @@
 #include <tamis/filters/split_block_filter.h>
 #include <tamis/plan/plan.h>
 #include <tamis/units.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -33,6 +32,8 @@
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
 #include "tools/options/signals.h"
+#include "tools/os/file.h"
+#include "tools/os/interrupt.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -234,7 +235,7 @@ void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& se
   RecordWriter out(options.input.u64);
   // No progress bar is shown if the lines go to a terminal, because both would mix.
   Progress progress("reading", Progress::Unit::kBytes, total_bytes,
-                    options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
+                    options.run.quiet || (!options.json && os::IsTerminal(os::kStandardOutput)));
   KeyBatch batch;
   std::vector<uint64_t> words;
   try {
@@ -249,7 +250,7 @@ void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& se
       progress.Advance(reader.bytes_read() - before);
     }
     if (first && !options.json) out.Write(reader.header());
-  } catch (const Stopped&) {
+  } catch (const os::Stopped&) {
     // A signal stopped the input. The line that was incomplete at that time is dropped.
   }
   if (!options.json) out.Close();
@@ -300,7 +301,7 @@ void WriteFirsts(const DedupOptions& options, uint64_t total_bytes, RepeatedKeys
                  ExactCounts& counts) {
   RecordWriter out(options.input.u64);
   Progress progress("reading", Progress::Unit::kBytes, total_bytes,
-                    options.run.quiet || (!options.json && ::isatty(STDOUT_FILENO) == 1));
+                    options.run.quiet || (!options.json && os::IsTerminal(os::kStandardOutput)));
   KeyReader reader(options.input,
                    {.records = !options.json, .report_bad = false, .max_batch = kMaxBatch});
   KeyBatch batch;
@@ -398,7 +399,7 @@ int Run(DedupOptions options) {
       filter ? SeenIn(RequireChangeable(**filter), engine)
              : SeenInWindow(options.kind, options.window, options.made.fpr, engine);
 
-  StopInputOnSignals();
+  os::StopInputOnRequest();
   KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
   Counts counts(seen->Fpr());
   Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts);

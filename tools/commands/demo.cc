@@ -1,6 +1,5 @@
 #include "tools/commands/demo.h"
 
-#include <sys/resource.h>
 #include <tamis/filters/sizing.h>
 
 #include <algorithm>
@@ -70,16 +69,6 @@ uint64_t CountFound(Engine& engine, const Filter& filter, uint64_t first, uint64
     found += engine.Count(filter, numbers);
   }
   return found;
-}
-
-uint64_t PeakMemory() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-#ifdef __APPLE__
-  return static_cast<uint64_t>(usage.ru_maxrss);
-#else
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-#endif
 }
 
 }  // namespace tamis::tools

@@ -40,9 +40,6 @@ QueryResult AskAll(Engine& engine, const Filter& filter, const PhoneQueries& que
 // Returns how many of the numbers [first, first + n) of PhoneNumbers may be in the filter.
 uint64_t CountFound(Engine& engine, const Filter& filter, uint64_t first, uint64_t n);
 
-// Returns the peak memory of this process, in bytes.
-uint64_t PeakMemory();
-
 }  // namespace tamis::tools
 
 #endif  // TAMIS_TOOLS_COMMANDS_DEMO_H_

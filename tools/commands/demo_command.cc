@@ -23,6 +23,7 @@
 #include "tools/options/parse.h"
 #include "tools/options/run_options.h"
 #include "tools/options/signals.h"
+#include "tools/os/process.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -144,7 +145,7 @@ void PrintJson(const DemoOptions& options, const SplitBlockBloomFilter& filter,
       {"measured_fpr", results.measured_fpr()},
       {"measured_fpr_error", results.fpr_error()},
       {"predicted_fpr", results.predicted_fpr},
-      {"peak_memory_bytes", PeakMemory()},
+      {"peak_memory_bytes", os::PeakMemory()},
       {"backend", results.query_route.backend->name},
       {"threads", engine.threads()},
   };
@@ -181,7 +182,7 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
   text += Row("measured FPR", PercentText(results.measured_fpr()) + " +- " +
                                   PercentText(results.fpr_error(), 2) + ", over " +
                                   WithCommas(kChecked) + " unknown numbers");
-  text += Row("peak memory", BytesText(static_cast<double>(PeakMemory())));
+  text += Row("peak memory", BytesText(static_cast<double>(os::PeakMemory())));
   text += Row("ran on", detail::StrCat(results.query_route.backend->name, ", ", engine.threads(),
                                        engine.threads() == 1 ? " thread" : " threads"));
   Print(text);

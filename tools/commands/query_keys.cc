@@ -1,7 +1,6 @@
 #include "tools/commands/query_keys.h"
 
 #include <tamis/units.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "tools/input/key_type.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/signals.h"
+#include "tools/os/file.h"
 #include "tools/output/bitmap_file.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
@@ -84,7 +84,7 @@ int QueryKeys(const Queryable& queryable, const std::string& name, const KeyQuer
   KeyReader reader(options.input, {.records = lines});
   // No progress bar is shown if the lines go to a terminal, because both would mix.
   Progress progress("querying", Progress::Unit::kBytes, input_bytes.value_or(0),
-                    quiet || (lines && ::isatty(STDOUT_FILENO) == 1));
+                    quiet || (lines && os::IsTerminal(os::kStandardOutput)));
   KeyBatch batch;
   std::vector<uint64_t> words;
   uint64_t keys = 0;

@@ -1,8 +1,6 @@
 #include "tools/input/input.h"
 
-#include <sys/stat.h>
 #include <tamis/error.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -10,20 +8,10 @@
 
 #include "tools/input/input_file.h"
 #include "tools/options/parse.h"
+#include "tools/os/file.h"
 #include "tools/output/format.h"
 
 namespace tamis::tools {
-namespace {
-
-// Returns whether it is /dev/null, which is known to be empty.
-bool IsNull(const struct stat& status) {
-  struct stat null = {};
-  return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 &&
-         status.st_rdev == null.st_rdev;
-}
-
-}  // namespace
-
 const char kKeyTypesHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the options above is given.\n"
     "Integers are digits from -2^63 to 2^64-1, such as 42, -42 and 007, but not +7, 1e3, 1.0,\n"
@@ -132,26 +120,25 @@ std::optional<uint64_t> InputOptions::TotalBytes() const {
       total += rest.value_or(0);
       continue;
     }
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) {
-      FailRead(path, errno);
-    }
-    if (S_ISDIR(status.st_mode)) FailRead(path, EISDIR);
-    known = known && (S_ISREG(status.st_mode) || IsNull(status));
-    total += static_cast<uint64_t>(status.st_size);
+    const std::optional<os::FileStatus> status = os::StatusOf(path);
+    if (!status || !os::IsReadable(path)) FailRead(path, errno);
+    if (status->type == os::FileType::kFolder) FailRead(path, EISDIR);
+    known =
+        known && (status->type == os::FileType::kRegular || status->type == os::FileType::kNull);
+    total += status->bytes;
   }
   return known ? std::optional(total) : std::nullopt;
 }
 
 StandardInputPlace::StandardInputPlace() {
-  struct stat status = {};
-  if (::fstat(STDIN_FILENO, &status) != 0) return;
-  if (IsNull(status)) offset_ = 0;
-  if (!S_ISREG(status.st_mode)) return;
-  const off_t offset = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
-  if (offset < 0) return;
-  offset_ = static_cast<uint64_t>(offset);
-  bytes_left_ = status.st_size > offset ? static_cast<uint64_t>(status.st_size - offset) : 0;
+  const std::optional<os::FileStatus> status = os::StatusOf(os::kStandardInput);
+  if (!status) return;
+  if (status->type == os::FileType::kNull) offset_ = 0;
+  uint64_t offset = 0;
+  if (status->type != os::FileType::kRegular || !os::GetPosition(os::kStandardInput, offset))
+    return;
+  offset_ = offset;
+  bytes_left_ = status->bytes > offset ? status->bytes - offset : 0;
 }
 
 std::optional<uint64_t> StandardInputPlace::BytesLeft() const {
@@ -159,10 +146,8 @@ std::optional<uint64_t> StandardInputPlace::BytesLeft() const {
 }
 
 void StandardInputPlace::Return() const {
-  if (!offset_) return;
-  if (::lseek(STDIN_FILENO, static_cast<off_t>(*offset_), SEEK_SET) < 0) {
+  if (offset_ && !os::SetPosition(os::kStandardInput, *offset_))
     FailRead("(standard input)", errno);
-  }
 }
 
 }  // namespace tamis::tools

@@ -1,16 +1,14 @@
 #include "tools/input/input_file.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <tamis/error.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "tools/options/signals.h"
+#include "tools/os/file.h"
+#include "tools/os/interrupt.h"
 
 namespace tamis::tools {
 namespace {
@@ -21,19 +19,14 @@ constexpr size_t kBlockBytes = TAMIS_INPUT_BLOCK_BYTES;
 constexpr size_t kBlockBytes = size_t{8} << 20;
 #endif
 
-bool HasMore(int fd) {
-  pollfd poll_fd{fd, POLLIN, 0};
-  return ::poll(&poll_fd, 1, 0) > 0;
-}
-
 // Opens the input. Opening a pipe waits for its other end. A signal can end the wait, as in
 // ReadBlock.
 int OpenInput(const std::string& path) {
-  if (path == "-") return STDIN_FILENO;
+  if (path == "-") return os::kStandardInput;
   for (;;) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = os::OpenToRead(path);
     if (fd >= 0 || errno != EINTR) return fd;
-    AwaitInput(-1);
+    os::AwaitInput(-1);
   }
 }
 
@@ -50,14 +43,10 @@ InputFile::InputFile(const std::string& path)
       // Not zeroed: a small file touches a few pages of it.
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {
   if (fd_ < 0) FailRead(name_, errno);
-#ifdef POSIX_FADV_SEQUENTIAL  // macOS lacks it
-  // A hint. It fails for a pipe, which is harmless.
-  ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
-#endif
 }
 
 InputFile::~InputFile() {
-  if (fd_ > STDERR_FILENO) ::close(fd_);
+  if (fd_ > os::kStandardError) os::Close(fd_);
 }
 
 size_t InputFile::Recognize(bool raw) {
@@ -119,8 +108,8 @@ void InputFile::MakeRoom() {
 
 size_t InputFile::ReadBlock(char* to, size_t bytes) {
   for (;;) {
-    AwaitInput(fd_);
-    const ssize_t got = ::read(fd_, to, bytes);
+    os::AwaitInput(fd_);
+    const int64_t got = os::Read(fd_, to, bytes);
     if (got >= 0) return static_cast<size_t>(got);
     if (errno != EINTR) FailRead(name_, errno);
   }
@@ -137,7 +126,7 @@ size_t InputFile::Fill() {
 size_t InputFile::FillPlain() {
   const size_t before = end_;
   while (end_ < capacity_ && !last_) {
-    if (end_ > before && !HasMore(fd_)) break;
+    if (end_ > before && !os::HasInput(fd_)) break;
     const size_t bytes = ReadBlock(buffer_.get() + end_, capacity_ - end_);
     end_ += bytes;
     last_ = bytes == 0;
@@ -154,7 +143,7 @@ size_t InputFile::FillUnpacked() {
     end_ += bytes;
     taken += packed_before - packed_.size();
     if (bytes > 0 || !packed_.empty()) continue;
-    if (end_ > before && !HasMore(fd_)) break;
+    if (end_ > before && !os::HasInput(fd_)) break;
     packed_ = {packed_buffer_.get(), ReadBlock(packed_buffer_.get(), kBlockBytes)};
     last_ = packed_.empty();
   }

@@ -2,10 +2,10 @@
 #ifndef TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_
 #define TAMIS_TOOLS_INPUT_UNCHANGED_INPUTS_H_
 
-#include <sys/stat.h>
-
 #include <string>
 #include <vector>
+
+#include "tools/os/file.h"
 
 namespace tamis::tools {
 
@@ -20,7 +20,7 @@ class UnchangedInputs {
  private:
   struct File {
     std::string path;
-    struct stat status;
+    os::FileStatus status;
   };
   std::vector<File> files_;
 };

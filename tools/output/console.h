@@ -7,10 +7,6 @@
 
 namespace tamis::tools {
 
-// Opens those of the descriptors 0, 1 and 2 that are closed, so that their use fails. Without this,
-// the next file to be opened could become standard output, for example, and be overwritten.
-void ReserveStandardStreams();
-
 // Prints "tamis: `message`" on standard error, after erasing a progress bar. Control characters, as
 // in names of files, are printed as \xNN.
 void Say(std::string_view message) noexcept;

@@ -1,12 +1,12 @@
 #include "tools/output/output_file.h"
 
-#include <sys/stat.h>
 #include <tamis/error.h>
 #include <tamis/file/saving.h>
-#include <unistd.h>
 
 #include <atomic>
+#include <optional>
 
+#include "tools/os/file.h"
 #include "tools/output/progress.h"
 
 namespace tamis::tools {
@@ -17,18 +17,18 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 // Returns the first of the inputs that is the same file as `output`, or nullptr. A file that does
 // not exist is not an input. A device or a pipe may be both input and output.
-const std::string* FindInput(const struct stat& output, const std::vector<std::string>& inputs) {
-  if (!S_ISREG(output.st_mode)) return nullptr;
+const std::string* FindInput(const os::FileStatus& output, const std::vector<std::string>& inputs) {
+  if (output.type != os::FileType::kRegular) return nullptr;
   for (const std::string& path : inputs) {
-    struct stat input = {};
-    const int failed = path == "-" ? ::fstat(STDIN_FILENO, &input) : ::stat(path.c_str(), &input);
-    if (failed == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino) return &path;
+    const std::optional<os::FileStatus> input =
+        path == "-" ? os::StatusOf(os::kStandardInput) : os::StatusOf(path);
+    if (input && input->IsSameFileAs(output)) return &path;
   }
   return nullptr;
 }
 
-void CheckNotAnInput(const std::string& name, const struct stat& output,
-                     const std::vector<std::string>& inputs) {
+void RefuseAnInput(const std::string& name, const os::FileStatus& output,
+                   const std::vector<std::string>& inputs) {
   if (const std::string* const path = FindInput(output, inputs)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the output " + name + " is also an input" + (*path == name ? "" : ", " + *path));
@@ -47,26 +47,25 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options) {
 }
 
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs) {
-  struct stat output = {};
-  if (::stat(path.c_str(), &output) == 0) CheckNotAnInput(path, output, inputs);
+  if (const auto output = os::StatusOf(path)) RefuseAnInput(path, *output, inputs);
 }
 
 void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs) {
-  struct stat output = {};
-  if (::fstat(STDOUT_FILENO, &output) == 0) CheckNotAnInput("(standard output)", output, inputs);
+  const auto output = os::StatusOf(os::kStandardOutput);
+  if (output) RefuseAnInput("(standard output)", *output, inputs);
 }
 
 void CheckStandardOutputIsNot(const std::string& path) {
-  struct stat output = {};
-  if (::fstat(STDOUT_FILENO, &output) == 0 && FindInput(output, {path}) != nullptr) {
+  const auto output = os::StatusOf(os::kStandardOutput);
+  if (output && FindInput(*output, {path}) != nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "the output " + path + " is also standard output");
   }
 }
 
 std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
                                             const std::vector<std::string>& inputs) {
-  struct stat output = {};
-  if (::stat(path.c_str(), &output) != 0 || FindInput(output, inputs) == nullptr) return nullptr;
+  const auto output = os::StatusOf(path);
+  if (!output || FindInput(*output, inputs) == nullptr) return nullptr;
   return std::make_unique<const FileLock>(path);
 }
 

@@ -1,11 +1,11 @@
 #include "tools/output/progress.h"
 
 #include <tamis/units.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "tools/os/file.h"
 #include "tools/output/format.h"
 
 namespace tamis::tools {
@@ -18,7 +18,7 @@ constexpr size_t kBarWidth = 24;
 std::atomic<bool> visible = false;
 
 void WriteError(const std::string& text) {
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  os::Write(os::kStandardError, text.data(), text.size());
 }
 
 void Draw(const std::string& line) {
@@ -26,7 +26,7 @@ void Draw(const std::string& line) {
   visible = true;
 }
 
-bool IsWatched(bool quiet) { return !quiet && ::isatty(STDERR_FILENO) == 1; }
+bool IsWatched(bool quiet) { return !quiet && os::IsTerminal(os::kStandardError); }
 
 }  // namespace
 

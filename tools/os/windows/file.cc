@@ -1,0 +1,175 @@
+#include "tools/os/file.h"
+
+#include <fcntl.h>
+#include <share.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <filesystem>
+#include <vector>
+
+#include "tools/os/windows/win32.h"
+
+namespace tamis::tools::os {
+namespace {
+
+// The manifest of the command makes UTF-8 the encoding of narrow strings.
+std::filesystem::path Wide(const std::string& path) { return path; }
+
+uint64_t Joined(DWORD high, DWORD low) { return uint64_t{high} << 32 | low; }
+
+bool IsConsole(HANDLE handle) {
+  DWORD mode = 0;
+  return GetConsoleMode(handle, &mode) != 0;
+}
+
+std::optional<FileStatus> StatusFrom(HANDLE handle) {
+  const DWORD type = GetFileType(handle);
+  if (type == FILE_TYPE_CHAR) {
+    FileStatus status;
+    if (!IsConsole(handle)) status.type = FileType::kNull;
+    return status;
+  }
+  if (type != FILE_TYPE_DISK) return FileStatus();
+  BY_HANDLE_FILE_INFORMATION info;
+  if (!GetFileInformationByHandle(handle, &info)) {
+    errno = EIO;
+    return std::nullopt;
+  }
+  const bool folder = (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+  // Windows counts ticks of 100 ns.
+  constexpr uint64_t kTicksPerSecond = 10'000'000;
+  const uint64_t ticks =
+      Joined(info.ftLastWriteTime.dwHighDateTime, info.ftLastWriteTime.dwLowDateTime);
+  return FileStatus{folder ? FileType::kFolder : FileType::kRegular,
+                    info.dwVolumeSerialNumber,
+                    Joined(info.nFileIndexHigh, info.nFileIndexLow),
+                    Joined(info.nFileSizeHigh, info.nFileSizeLow),
+                    static_cast<int64_t>(ticks / kTicksPerSecond),
+                    static_cast<int64_t>(ticks % kTicksPerSecond * 100)};
+}
+
+int Open(const std::string& path, int flags) {
+  int fd = -1;
+  errno = _wsopen_s(&fd, Wide(path).c_str(), flags | _O_BINARY | _O_NOINHERIT, _SH_DENYNO,
+                    _S_IREAD | _S_IWRITE);
+  if (errno == EACCES && std::filesystem::is_directory(Wide(path))) errno = EISDIR;
+  return fd;
+}
+
+// The console's own conversion to UTF-8 loses characters, so this reads UTF-16.
+int64_t ReadConsole(HANDLE handle, char* to, size_t bytes) {
+  constexpr wchar_t kControlZ = 0x1A;  // at the beginning of a line: the end of the input
+  std::vector<wchar_t> wide(std::clamp<size_t>(bytes / 3, 1, 8192));
+  DWORD n = 0;
+  SetLastError(ERROR_SUCCESS);
+  if (!ReadConsoleW(handle, wide.data(), static_cast<DWORD>(wide.size()), &n, nullptr)) {
+    errno = EIO;
+    return -1;
+  }
+  if (n == 0 && GetLastError() == ERROR_OPERATION_ABORTED && AwaitStop()) {
+    errno = EINTR;
+    return -1;
+  }
+  if (n == 0 || wide[0] == kControlZ) return 0;
+  return WideCharToMultiByte(CP_UTF8, 0, wide.data(), static_cast<int>(n), to,
+                             static_cast<int>(std::min<size_t>(bytes, INT_MAX)), nullptr, nullptr);
+}
+
+}  // namespace
+
+std::optional<FileStatus> StatusOf(const std::string& path) {
+  const HANDLE handle = CreateFileW(Wide(path).c_str(), FILE_READ_ATTRIBUTES,
+                                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                    OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+  if (handle == INVALID_HANDLE_VALUE) {
+    const DWORD error = GetLastError();
+    errno = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION ? EACCES : ENOENT;
+    return std::nullopt;
+  }
+  std::optional<FileStatus> status = StatusFrom(handle);
+  CloseHandle(handle);
+  return status;
+}
+
+std::optional<FileStatus> StatusOf(int fd) {
+  const HANDLE handle = HandleOf(fd);
+  if (handle != INVALID_HANDLE_VALUE) return StatusFrom(handle);
+  errno = EBADF;
+  return std::nullopt;
+}
+
+bool IsReadable(const std::string& path) {
+  constexpr int kReadable = 4;
+  return _waccess(Wide(path).c_str(), kReadable) == 0;
+}
+
+int OpenToRead(const std::string& path) { return Open(path, _O_RDONLY | _O_SEQUENTIAL); }
+
+int OpenToWrite(const std::string& path, bool must_be_new) {
+  return Open(path, _O_WRONLY | _O_CREAT | (must_be_new ? _O_EXCL : 0));
+}
+
+int64_t Read(int fd, char* to, size_t bytes) {
+  const HANDLE handle = HandleOf(fd);
+  if (IsConsole(handle)) return ReadConsole(handle, to, bytes);
+  return _read(fd, to, static_cast<unsigned>(std::min<size_t>(bytes, INT_MAX)));
+}
+
+int64_t Write(int fd, const char* from, size_t bytes) {
+  const int written = _write(fd, from, static_cast<unsigned>(std::min<size_t>(bytes, INT_MAX)));
+  // A pipe without a reader has this error, or one that the C runtime calls EPIPE already.
+  if (written < 0 && _doserrno == ERROR_PIPE_NOT_CONNECTED) errno = EPIPE;
+  return written;
+}
+
+bool HasInput(int fd) {
+  const HANDLE handle = HandleOf(fd);
+  if (IsConsole(handle)) return false;  // not known: a part of a line does not count
+  if (GetFileType(handle) != FILE_TYPE_PIPE) return true;
+  DWORD bytes = 0;
+  return !PeekNamedPipe(handle, nullptr, 0, nullptr, &bytes, nullptr) || bytes > 0;
+}
+
+bool GetPosition(int fd, uint64_t& position) {
+  const int64_t offset = _lseeki64(fd, 0, SEEK_CUR);
+  position = static_cast<uint64_t>(offset);
+  return offset >= 0;
+}
+
+bool SetPosition(int fd, uint64_t position) {
+  return _lseeki64(fd, static_cast<int64_t>(position), SEEK_SET) >= 0;
+}
+
+bool IsTerminal(int fd) { return IsConsole(HandleOf(fd)); }
+
+bool Empty(int fd) { return _chsize_s(fd, 0) == 0; }
+
+void Remove(const std::string& path) { _wunlink(Wide(path).c_str()); }
+
+int Duplicate(int fd) { return _dup(fd); }
+
+bool Close(int fd) { return _close(fd) == 0; }
+
+void PrepareStandardStreams() {
+  for (const int fd : {kStandardInput, kStandardOutput, kStandardError}) {
+    const HANDLE handle = HandleOf(fd);
+    // The C runtime also has a value below 0 for a program without a console.
+    if (handle == INVALID_HANDLE_VALUE || reinterpret_cast<intptr_t>(handle) < 0) {
+      const int null = _wopen(L"NUL", fd == kStandardInput ? _O_WRONLY : _O_RDONLY);
+      if (null == fd) continue;
+      if (null < 0 || _dup2(null, fd) != 0) return;
+      _close(null);
+    }
+    _setmode(fd, _O_BINARY);
+    DWORD mode = 0;
+    if (fd != kStandardInput && GetConsoleMode(handle, &mode)) {
+      SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+      SetConsoleOutputCP(CP_UTF8);
+    }
+  }
+}
+
+}  // namespace tamis::tools::os
