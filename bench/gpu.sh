@@ -256,8 +256,8 @@ fi
 # run LIMIT NAME TESTS
 run() { step "$1" "$2" "$tests" --gtest_brief=1 "--gtest_filter=$3"; }
 
-# sanitizer LIMIT TOOL TESTS: runs tests under compute-sanitizer. It cannot observe the GPU of some
-# machines, which is not a failure of ours.
+# sanitizer LIMIT TOOL TESTS: runs tests under compute-sanitizer. On some machines it cannot observe
+# the GPU, which does not count as a failure.
 sanitizer() {
   timeout -k 5 40 compute-sanitizer --tool "$2" "$tests" --gtest_filter='GpuTest.AKernel*' \
     >"$folder/sanitizer.log" 2>&1 || true

@@ -1,4 +1,4 @@
-// Rows and limits of a GPU. They go into the same results as those of the processor.
+// Rows and limits of a GPU, for the same results as the rows and limits of the processor.
 #ifndef TAMIS_BENCH_SUITE_GPU_H_
 #define TAMIS_BENCH_SUITE_GPU_H_
 

@@ -14,8 +14,8 @@ namespace tamis::bench {
 // Returns whether the subject accepts strings. If so, it accepts all key types.
 bool TakesStrings(const Subject& subject);
 
-// Returns the number of integers with which the filter is built. They leave room for strings,
-// unless the subject is static: a static subject is built again with strings.
+// Returns the number of integers with which the filter is built. The integers leave room for
+// strings. A static subject needs no such room, because it is built again with strings.
 uint64_t NumBuiltIntegers(const Subject& subject, const SuiteKeys& keys);
 
 // Inserts the first `n` integers into an open and empty subject, or builds a static subject from

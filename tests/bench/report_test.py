@@ -128,7 +128,7 @@ class BadInput(Command):
             self.assertIn("a.json: at /latencies/1 (split_block/latency/", err)
             self.assertIn(expected, err)
         data["latencies"] = [latency("contains", 2500.0, 1000.0)]
-        self.assertIn("the calls alone are not", self.refused(self.file("a.json", data)))
+        self.assertIn("the calls alone were not measured", self.refused(self.file("a.json", data)))
         data["latencies"] = [latency(size_class="L3")]
         self.assertIn("at /latencies/0: 'L3' is not one of size_classes",
                       self.refused(self.file("a.json", data)))
