@@ -188,7 +188,7 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
 }
 
 // About the number of positions that are located and prefetched while earlier positions are
-// written. The number is at least that of kStep keys.
+// written. These are the positions of at least kStep keys.
 inline constexpr size_t kInsertPositions = 64;
 
 // Calls write(positions, first, n) for the keys of a batch in their order, and returns the number

@@ -119,7 +119,7 @@ size_t DeviceFilter::ChangeAndWait(Change change, const Keys& keys, std::span<ui
   if (insert && done != 0) types.Add(keys.key_type());  // strings were inserted as hashes
   set_key_types(types);
   uncounted_ = was_uncounted;
-  // Erased keys may be among those that were not counted.
+  // Erased keys may not have been counted when they were inserted.
   if (insert) {
     header_.inserted += done;
   } else {

@@ -14,7 +14,7 @@ struct ChangeableAccess {
     return to.Apply(change, keys, outputs);
   }
 
-  // These functions take any Changeable.
+  // These functions accept any Changeable.
   template <typename... Outputs>
   static size_t Insert(Changeable& to, const Keys& keys, Outputs... outputs) {
     return to.Insert(keys, outputs...);

@@ -49,8 +49,8 @@ class RegionLists {
     }
   }
 
-  // Calls visit(begin, word, n) for keys [begin, begin + n) of those added, n <= 64. Bit i of
-  // `word` is the bit of key begin + i, and bits past n are 0.
+  // Calls visit(begin, word, n) for all added keys, at most 64 at a time: keys [begin, begin + n).
+  // Bit i of `word` is the bit of key begin + i, and bits past n are 0.
   template <typename Visit>
   void ForEachWord(const Visit& visit) const {
     const uint64_t* const bits = bits_.data();

@@ -129,7 +129,7 @@ struct SealedFilter {
 };
 // Throws the errors of HeaderToSave and RequireIntact.
 SealedFilter Seal(FileHeader header, const Storage& storage, const SaveOptions& options);
-// Appends the parts of the file in order. They refer to `sealed` and `payload`.
+// Appends the parts of the file in order. The parts refer to `sealed` and `payload`.
 void AddParts(const SealedFilter& sealed, std::span<const std::byte> payload,
               std::vector<std::span<const std::byte>>& parts);
 // Returns zeros from `bytes` up to the next multiple of kAlignment.

@@ -38,8 +38,8 @@ class InputFile {
  public:
   // Throws FormatError or Error(kIo). `path` must outlive this.
   explicit InputFile(const std::filesystem::path& path);
-  // Opens the bytes of a file in memory, which must outlive this object, like `name`, which
-  // replaces the path in messages. Headers are copied before they are checked, so writes to the
+  // Opens the bytes of a file in memory. `name` replaces the path in messages. The memory and
+  // `name` must outlive this object. Headers are copied before they are checked, so writes to the
   // memory by others cannot change a checked header.
   InputFile(std::span<const std::byte> memory, const std::filesystem::path& name);
 

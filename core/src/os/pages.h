@@ -16,9 +16,9 @@ size_t PageBytes() noexcept;
 void* ZeroedPages(size_t bytes) noexcept;
 void ReleasePages(void* begin, size_t bytes) noexcept;
 
-// Both have to be called before the memory is first touched, when the system chooses the size of
-// its pages. Both are advice: if the system refuses, only the speed changes. AdviseHugePages may
-// get memory of any allocator, and advises only about whole huge pages in it.
+// Call both before the memory is first touched, because the system then chooses the size of its
+// pages. Both are advice: if the system refuses, only the speed changes. AdviseHugePages may get
+// memory of any allocator, and advises only about whole huge pages in it.
 void AdviseHugePages(void* begin, size_t bytes) noexcept;
 void AdviseSmallPages(void* begin, size_t bytes) noexcept;
 

@@ -18,7 +18,7 @@ class TemporaryFile {
   // process is killed.
   enum class Name { kLater, kNow };
 
-  // Creates the file. It has the owner, group, mode and access list of the file that it will
+  // Creates the file. The file has the owner, group, mode and access list of the file that it will
   // replace, if there is one.
   TemporaryFile(const SaveTarget& target, Name name);
   TemporaryFile(const TemporaryFile&) = delete;

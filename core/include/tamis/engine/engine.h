@@ -112,7 +112,7 @@ class Engine {
     std::string reason;                   // one sentence
   };
 
-  // Counts what a GPU has done for this Engine.
+  // Counts the work of a GPU for this Engine.
   struct Stats {
     uint64_t device_calls = 0;         // queries that the GPU answered
     uint64_t uploads = 0;              // filters that were copied to the GPU

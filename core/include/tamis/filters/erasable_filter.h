@@ -23,15 +23,16 @@ class ErasableFilter : public ChangeableFilter {
   bool Erase(T) = delete;
 
   using Changeable::Erase;
-  // Calls RequireAllIn(keys), and then erases the keys. Returns the number of erased keys. This is
-  // smaller than the number of keys if two different keys share one copy. It is also smaller if
-  // several layers of a scalable filter may have a key, because such a key is not erased.
+  // Calls RequireAllIn(keys), and then erases the keys. Returns the number of erased keys. The
+  // result is smaller than the number of keys if two different keys share one copy. The result is
+  // also smaller if several layers of a scalable filter may have a key, because such a key is not
+  // erased.
   size_t EraseIfAllFound(Keys keys);
   // Compares the copies of each key in the filter with the copies in `keys`; nulls do not count.
-  // Throws Error(kInvalidArgument) if the filter has fewer copies of any key. This detects lists of
-  // other keys, lists that were already erased, and lists with too many copies of a key. Such a
-  // list passes the check only if all its surplus keys are false positives. Allocates 8 bytes per
-  // key.
+  // Throws Error(kInvalidArgument) if the filter has fewer copies of any key. The check detects
+  // lists of other keys, lists that were already erased, and lists with too many copies of a key.
+  // Such a list passes the check only if all its surplus keys are false positives. Allocates 8
+  // bytes per key.
   void RequireAllIn(Keys keys) const;
 
   ChangeTraits change_traits() const noexcept override;

@@ -62,7 +62,7 @@ class Filter : public Queryable {
   uint64_t bytes() const noexcept override = 0;
   // Bits of memory per key at capacity().
   double bits_per_key() const noexcept;
-  // Number of distinct keys, estimated from the contents. O(bytes()), unless the class is faster.
+  // Number of distinct keys, estimated from the contents. O(bytes()) or faster.
   double estimated_count() const noexcept override = 0;
   // False-positive rate with the keys inserted so far, from estimated_count(), in the same time.
   double expected_fpr() const noexcept override = 0;

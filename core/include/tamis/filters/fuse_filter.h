@@ -32,8 +32,8 @@ class Workers;
 // has the hash of one of the n keys. This term matters only for 32 bits.
 //
 // A filter is built from all its keys at once and takes no keys later. Two filters cannot be
-// merged. The bytes of a filter depend only on the set of its keys. They do not depend on the order
-// of keys, on copies of keys, on the number of threads, or on the machine.
+// merged. The bytes of a filter depend only on the set of its keys. The bytes do not depend on the
+// order of keys, on copies of keys, on the number of threads, or on the machine.
 //
 // Construction needs memory in addition to the filter: 8 bytes per key, or up to 16 if few keys
 // have most of the copies, and about 10 MB per thread. An attacker who can compute the hash can

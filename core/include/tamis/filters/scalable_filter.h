@@ -193,9 +193,8 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
 
   // Builds one filter from `keys`, sized for their number, with the fpr and the hash of the
   // options. Pass the keys that were inserted, because a filter cannot list its keys. Throws
-  // Error(kInvalidArgument) if `keys` is empty or all null, if one of them is not in this filter,
-  // or if a cuckoo filter has too many copies of a key. Also throws the errors of the constructor
-  // of F.
+  // Error(kInvalidArgument) if `keys` is empty or all null, if a key is not in this filter, or if a
+  // cuckoo filter has too many copies of a key. Also throws the errors of the constructor of F.
   F Compact(Keys keys) const;
 
  private:

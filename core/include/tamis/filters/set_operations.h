@@ -17,7 +17,7 @@ struct MergeCheck {
 };
 
 // Returns whether `a` and `b` can be merged or intersected. This requires the same geometry, the
-// same hash with the same seed or secret, and the same kind, which must be one that can be merged.
+// same hash with the same seed or secret, and the same kind. The kind must support merging.
 MergeCheck CanMerge(const Filter& a, const Filter& b);
 
 // Adds all keys of `other` to `filter`, like Merge of its class. Throws Error(kIncompatible), with

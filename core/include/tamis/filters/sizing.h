@@ -28,7 +28,7 @@ inline constexpr double kDefaultFpr = 0.01;
 // and Singler, 2007, equation 3, for many blocks and one bit in each of eight 32-bit words).
 //
 // The eight bits follow from 32 bits of the hash. So an absent key also passes if one of the i keys
-// has the same 32 bits, with probability i / 2^32. This matters for rates below about 1e-8, and a
+// has the same 32 bits, with probability i / 2^32. Such keys matter for rates below about 1e-8. A
 // rate below 2.4e-10 takes a block or more for each key. The formula of an unblocked filter, which
 // Parquet writers commonly use, is 1.5 times too low at 1%.
 //
@@ -90,8 +90,8 @@ uint64_t CuckooCapacity(int fingerprint_bits, const cuckoo::Geometry& geometry, 
 double BloomFpr(double keys, uint64_t num_bits, uint32_t num_hashes);
 
 // Returns the smallest number of bits, in whole words of 64, for which BloomFpr with BloomHashes is
-// at most `fpr` for `capacity` keys. This is about -n ln p / ln^2 2, and about sqrt(n / p) for few
-// keys. Throws Error(kInvalidArgument) if `fpr` is out of range, or if the result exceeds
+// at most `fpr` for `capacity` keys. The result is about -n ln p / ln^2 2, and about sqrt(n / p)
+// for few keys. Throws Error(kInvalidArgument) if `fpr` is out of range, or if the result exceeds
 // bloom::kMaxBits.
 uint64_t BloomBits(uint64_t capacity, double fpr);
 

@@ -22,7 +22,7 @@ namespace tamis {
 // 16.9 at 0.1%, and 26.3 at 0.01%.
 //
 // The bits are the bits of Apache Parquet's Bloom filters if the hash is {HashKind::kXxh64, 0} and
-// the keys are the bytes that Parquet hashes. This holds for strings and 64-bit integers. INT32 and
+// the keys are the bytes that Parquet hashes. Strings and 64-bit integers are such keys. INT32 and
 // other types of fixed width have to be passed as a FixedColumn.
 //
 // A filter has 1 to 2^32 - 1 blocks (128 GiB).
