@@ -62,15 +62,15 @@ function(tamis_second_circle)
   set_property(TEST ${ARGN} APPEND PROPERTY LABELS second)
 endfunction()
 
-# tamis_test_flags(<target>): sets flags for the code of tests. It is not optimized, which halves the time
-# to compile it. The library that it calls is optimized.
+# tamis_test_flags(<target>): sets flags for the code of tests. This code is not optimized, which
+# halves the time to compile it. The library that it calls is optimized.
 function(tamis_test_flags target)
   tamis_flags(${target})
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
 endfunction()
 
 # tamis_list_googletest_programs(<file>): writes the path of every GoogleTest program of the project, one a
-# line. It must be called after all folders were added.
+# line. Call this function after all folders were added.
 function(tamis_list_googletest_programs file)
   set(programs)
   set(folders ${PROJECT_SOURCE_DIR})
