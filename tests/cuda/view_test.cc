@@ -171,10 +171,10 @@ TEST(CudaView, RefusesMemoryThatCannotBeAFilter) {
       {header, small.span(), -1, "bytes for a filter of"},
       {header, {}, -1, "0 bytes for a filter of"},
       {header, buffer.span().subspan(16), -1, "not aligned to 32"},
-      {header, pinned.span(), -1, "not that of a device"},
-      {header, host_memory, -1, "not that of a device"},
+      {header, pinned.span(), -1, "not device memory"},
+      {header, host_memory, -1, "not device memory"},
       // A wrong size.
-      {header, {small.span().data(), bytes}, -1, "not that of a device"},
+      {header, {small.span().data(), bytes}, -1, "not device memory"},
       {header, buffer.span(), 1, "memory on device 0 for a filter on device 1"},
       {header, buffer.span(), 2, "allowed: 0 to 1"},
       {odd, buffer.span(), -1, "not the geometry"},

@@ -80,7 +80,7 @@ TEST(ConcurrentFilterTest, OnlyItsOwnerSavesIt) {
   ConcurrentSplitBlockBloomFilter filter({.capacity = 100});
   filter.Insert(uint64_t{1});
   ExpectError([&] { filter.filter().Save(folder / "f"); }, ErrorCode::kInvalidArgument,
-              "of a concurrent one");
+              "belongs to a concurrent filter");
   EXPECT_FALSE(std::filesystem::exists(folder / "f"));
   filter.Snapshot().Save(folder / "f");
   std::move(filter).Release().Save(folder / "f");
