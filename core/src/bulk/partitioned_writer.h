@@ -41,8 +41,8 @@ class PartitionedWriter final : public BulkWriter {
   bool in_order() const noexcept override { return false; }
   void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;
   // A task writes the rest of all buffers of one region. Threads of an Engine can leave between two
-  // tasks, and no thread waits for a region. If each thread wrote its own buffers, it would have to
-  // write half of them before it could leave.
+  // tasks, and no thread waits for a region. If a task wrote all buffers of one thread, a thread
+  // could leave only after it had written all of them.
   size_t num_tasks() const noexcept override { return num_regions_; }
   void Run(size_t region) noexcept override;
   uint64_t EndSlice(Outcomes&) noexcept override { return 0; }

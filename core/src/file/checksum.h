@@ -1,4 +1,4 @@
-// XXH3-128 of a payload, computed piece by piece while each piece is in cache for another reason.
+// XXH3-128 of a payload, computed piece by piece while each piece is in cache anyway.
 #ifndef TAMIS_CORE_SRC_FILE_CHECKSUM_H_
 #define TAMIS_CORE_SRC_FILE_CHECKSUM_H_
 

@@ -12,7 +12,7 @@
 namespace tamis::os {
 
 // Read-only memory that shows the contents of a file. Unmaps them on destruction. The file may be
-// closed before.
+// closed while it is mapped.
 class Mapping {
  public:
   Mapping() = default;

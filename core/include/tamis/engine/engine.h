@@ -162,9 +162,9 @@ class Engine {
   size_t EraseIfAllFound(ErasableFilter& filter, Keys keys) const;
 
   // Inserts the first n keys of a sequence that is made on the fly. Returns the number of inserted
-  // keys, as ChangeableFilter::Insert does. Allocates about 128 MiB and 4 MiB for each thread, for
-  // any n. For cuckoo filters, allocates up to 512 MiB, or an eighth of the filter's size if that
-  // is more.
+  // keys, as ChangeableFilter::Insert does. Allocates about 128 MiB, plus 4 MiB for each thread,
+  // for any n. For cuckoo filters, allocates up to 512 MiB, or an eighth of the filter's size if
+  // that is more.
   uint64_t Insert(ChangeableFilter& filter, uint64_t n, const KeySource& source) const;
 
   // Returns zeros in a child process of fork.

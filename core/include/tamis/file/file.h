@@ -102,10 +102,10 @@ class FileLock {
 // How a filter is saved.
 //
 // The new file gets the mode and the access list of the file that it replaces, and also the owner
-// and the group if the process may set them. If the process may not, the new file grants users
-// other than its owner nothing that the old file denied them. Set-user-ID bits and similar bits are
-// dropped. Other hard links still name the old file. If the path is a symbolic link, the link
-// stays, and its target is replaced, or made if it does not exist. On Windows, Save throws
+// and the group if the process may set them. If the process may not set them, the new file grants
+// users other than its owner nothing that the old file denied them. Set-user-ID bits and similar
+// bits are dropped. Other hard links still name the old file. If the path is a symbolic link, the
+// link stays, and its target is replaced, or made if it does not exist. On Windows, Save throws
 // Error(kBusy) and replaces nothing if the file is mapped.
 struct SaveOptions {
   // Whether to replace a read-only file: a file that this process may not write to, or (even if the

@@ -64,7 +64,7 @@ struct Kind {
   AnyFilter (*map)(const InputFile& file, const MapOptions& options);
   AnyFilter (*clone)(const Filter& filter, const MemoryOptions& memory);
   // `merge` and `shape` are set if info.no_merge is nullptr. `merge` merges two filters of this
-  // kind. `shape` returns the size of a filter in words.
+  // kind. `shape` returns a text for messages with the size of a filter.
   void (*merge)(Filter& filter, const Filter& other) = nullptr;
   // nullptr if filters of this kind cannot be intersected.
   void (*intersect)(Filter& filter, const Filter& other) = nullptr;
