@@ -53,8 +53,8 @@ class Random {
   uint64_t state_;
 };
 
-// Whether both have the same bytes. Unlike std::equal, which compares one std::byte at a time, it
-// takes little time for megabytes, also under a sanitizer or in an emulator.
+// Returns whether both spans have the same bytes. std::equal would compare one std::byte at a time,
+// which takes long for megabytes under a sanitizer or in an emulator.
 inline bool SameBytes(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
@@ -93,7 +93,7 @@ constexpr HashSpec HashOf(HashKind kind, uint64_t number) {
 }
 
 // Memory that ends before a page that cannot be accessed. Small mappings are kept for later arrays
-// of the same size, because mapping and protecting pages takes longer than most tests use them.
+// of the same size, because mapping and protecting pages takes more time than most tests.
 class GuardedPages {
  public:
   // `bytes`: a multiple of the page size. The contents are arbitrary.

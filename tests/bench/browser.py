@@ -1,4 +1,4 @@
-"""Drives Chromium without a window by the DevTools protocol over a pipe. Needs no driver and no port."""
+"""Drives Chromium without a window, by the DevTools protocol over a pipe, without a driver or a port."""
 import base64
 import json
 import os
@@ -97,7 +97,7 @@ class Browser:
                 return answer["result"]
 
     def open(self, page, mark=""):
-        """Loads a file again, with `mark` after # in the address."""
+        """Loads a file from disk again, with `mark` after # in the address."""
         self._go("about:blank")  # otherwise another mark would not load the page
         self.complaints, self.requests = [], []
         self._go(pathlib.Path(page).as_uri() + (f"#{mark}" if mark else ""))

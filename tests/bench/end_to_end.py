@@ -25,8 +25,8 @@ PROBE = """(() => {
           document.querySelectorAll("#bars li").length];
 })()"""
 
-# The width of the page; for each table whether it scrolls and has a visible hint; the smallest label of a plot in
-# pixels.
+# The width of the page. For each table, whether the table scrolls and has a visible hint. The height of the smallest
+# label of a plot, in pixels.
 WIDTHS = """({
   page: document.documentElement.scrollWidth,
   tables: Array.from(document.querySelectorAll(".wide"))

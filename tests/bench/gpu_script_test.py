@@ -16,7 +16,8 @@ import unittest
 SCRIPT = pathlib.Path(sys.argv.pop(1)) / "gpu.sh"
 
 # A fake program fails if its arguments match FAKE_FAIL. A fake benchmark never ends if its sizes match FAKE_SLEEP. If
-# they match FAKE_LATE, it moves the clock, a file, to after the end of all time, and exits as timeout does.
+# its sizes match FAKE_LATE, the benchmark sets the clock, which is a file, past every time limit, and exits with the
+# status of timeout.
 FAKE = r"""#!/bin/sh
 echo "{name} $*" >>"$FAKE_LOG"
 matches() {{ [ -n "$1" ] && printf '%s' "{name} $2" | grep -Eq -- "$1"; }}
@@ -167,7 +168,7 @@ class GpuScript(unittest.TestCase):
         self.assertIn(f"-DTAMIS_CUDA_PEERS={peers}", calls)
         self.assertIn("--target tamis_bench_peer_cuco\n", calls)
         self.assertIn("--target tamis_bench_peer_cuckoo_gpu\n", calls)
-        # This peer ends its program at errors, so it runs apart from the other measurements.
+        # This peer ends the whole program if it fails, so a separate call measures it.
         for call in calls.splitlines():
             if call.startswith("tamis-bench"):
                 own = "--benchmark_filter=-^cuckoo_gpu" in call

@@ -25,7 +25,7 @@ std::vector<uint64_t> Times(size_t n, uint64_t seed, uint64_t most) {
   return times;
 }
 
-// The definition: the smallest time with at least the given share of all times at or below it.
+// By definition: the smallest time t such that at least the given share of all times is at most t.
 uint64_t NearestRank(const std::vector<uint64_t>& times, size_t per_mille) {
   uint64_t least = *std::max_element(times.begin(), times.end());
   for (const uint64_t time : times) {

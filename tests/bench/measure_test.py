@@ -12,7 +12,7 @@ import unittest
 
 RESULTS = pathlib.Path(sys.argv.pop(1))
 
-# Replaces the scripts that install, build and measure, and the report, which checks.
+# Replace the scripts that install, build and measure, and the report, which checks results.
 BENCH = """#!/bin/sh
 echo "measured $*" >>"$(dirname "$0")/../calls"
 for out; do :; done
@@ -84,7 +84,7 @@ class Measure(unittest.TestCase):
         git(self.tree, "add", "bench", "cmake")
         git(self.tree, "commit", "-q", "-m", "a")
         self.assertEqual(self.measure("first"), (0, True))
-        self.assertEqual(self.measure("second"), (0, True))  # the first file does not count as a change
+        self.assertEqual(self.measure("second"), (0, True))  # the first result file is not a change of the tree
         with (self.tree / "cmake/bootstrap.sh").open("a") as file:
             file.write("# changed\n")
         self.assertEqual(self.measure("third"), (1, False))

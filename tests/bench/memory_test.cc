@@ -1,4 +1,4 @@
-// The memory that filters use in turns, and the statistics of samples.
+// The memory that filters use one after the other, and the statistics of samples.
 #include <gtest/gtest.h>
 
 #include <new>

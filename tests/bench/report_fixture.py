@@ -61,7 +61,7 @@ def limit(per_second=1e9, name="random_lines", size="L2", threads=1, spread=0.01
 
 
 def agreeing(rows, limits):
-    """Yields the rows, each with its share of the limit if that is among `limits`."""
+    """Yields the rows. Adds the share of the limit if `limits` contains the limit of the row."""
     of = {(one["size_class"], one["threads"], one["huge_pages"]): one["per_second"]["samples"]
           for one in limits if one["name"] == "random_lines"}
     for one in rows:

@@ -133,8 +133,7 @@ class SideBySide(Command):
 
     def test_memory_or_code(self):
         _, out, _ = self.run_command(*self.files(), "--format", "markdown")
-        # The first is half as fast, and its limit is half as high. The second is as fast, and its limit is half as
-        # high.
+        # For both rows the limit is half as high. `contains` is half as fast, and `build` is as fast as before.
         self.assertIn("| split_block: contains | **0.50** [0.49, 0.51], share 1.00 |", out)
         self.assertIn("| split_block: build | 1.00 [0.98, 1.02], share 2.00 |", out)
         self.assertIn("2 measurements in common, 0 faster, 1 slower, 1 the same within their "

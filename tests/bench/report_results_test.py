@@ -97,7 +97,7 @@ class Check(Command):
                     {"backend": "AVX2", "kind": "bloom", "what": "differs"}))):
             data = copy.deepcopy(good())
             spoil(data)
-            # Otherwise a row whose share does not match its times would be refused first.
+            # Without this change, a row would be refused because its share does not match its times.
             for one in data["rows"]:
                 one["share_of_limit"] = one["share_of_limit"] if "limit" in expected else None
             self.assertIn(expected, self.complaint(data))

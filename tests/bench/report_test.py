@@ -159,7 +159,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.pair(2.0, 1.0).speed.verdict(), "faster")
         self.assertEqual(self.pair(1.0, 2.0).speed.verdict(), "slower")
         self.assertEqual(self.pair(2.0, 2.0).speed.verdict(), "same")
-        # Beyond the tolerance but within the spread, and the reverse.
+        # A difference beyond the tolerance but within the spread, then one beyond the spread but within the tolerance.
         self.assertEqual(self.pair(2.0, 1.8, spread=0.1).speed.verdict(), "same")
         self.assertEqual(self.pair(2.0, 1.99, spread=0).speed.verdict(), "same")
 
@@ -397,7 +397,7 @@ class Output(Command):
                          (0, "", ""))
         text = out.read_text()
         self.assertGreaterEqual(text.count("<svg"), 6)
-        # assertIn would print the whole page.
+        # Does not use assertIn, which would print the whole page.
         for part in ("two&lt;b&gt;", "a &lt;processor&gt;", "currentColor", "$x$",
                      "split_block, batches of keys"):
             self.assertTrue(part in text, part)

@@ -1,4 +1,4 @@
-// The file of results, with any number of results.
+// The file of results.
 #include "bench/suite/results.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Samples that Google Benchmark takes for the suite.
+// Samples that the suite measures with Google Benchmark.
 #include "bench/suite/sampler.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace tamis::bench::sampler_test {
 
-// Counts the reports that it gets.
+// Stores the runs that Google Benchmark reports.
 class Counter final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override {

@@ -219,7 +219,7 @@ TEST(ScheduleTest, StringsByLengthAndSmallCallsAreAskedInL2) {
     EXPECT_GT(count("^scalable_split_block/build/"), 0u);
     EXPECT_GT(count("^scalable_split_block/contains/"), 0u);
   }
-  // Also for filters with given numbers of keys.
+  // The same holds for filters with given numbers of keys.
   const std::vector<uint64_t> keys = {100'000, 10'000'000};
   const auto sizes = SizesOfKeys(keys, {});
   EXPECT_EQ(Names(Mode::kDefault, "/size:100000_keys/.*/call:1/", sizes).size(), 2u);

@@ -1,4 +1,4 @@
-// Backends that agree with portable pass, and each kind of wrong kernel is detected.
+// Backends with the results of the portable kernels pass, and every wrong kernel is detected.
 #include "bench/suite/verify.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(VerifyTest, CallsOfFewKeysAnswerAsOneOfAll) {
   }
 }
 
-// A static kind holds all integers, or a smaller number of strings.
+// A static filter contains all integers, or a smaller number of strings.
 TEST(VerifyTest, StaticKinds_AfterABuild_HaveItsKeysAlone) {
   Arena arena(uint64_t{4} << 20);
   const Way one{&Portable(), 1}, two{&Portable(), 2};

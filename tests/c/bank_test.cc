@@ -119,7 +119,7 @@ TEST(BankTest, ManyKeysOfEveryForm) {
       }
     }
     ExpectSameMembers(c.get(), cpp);
-    const bool many = shape.n > 10'000;  // only the runs need many keys
+    const bool many = shape.n > 10'000;  // only layouts that are converted in runs
     for (const bool flushed : {false, true}) {
       if (flushed) {
         EXPECT_EQ(tamis_bank_flush(c.get()), TAMIS_OK);

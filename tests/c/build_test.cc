@@ -86,13 +86,13 @@ TEST_P(BuildTest, KeysOfEveryLayout) {
     uint64_t offset;
     bool nulls;
   };
-  // 70,001 keys are two runs if their layout is converted.
+  // Keys in a layout that is converted form two runs if there are 70,001.
   for (const Shape shape :
        {Shape{0, 0, false}, {1, 3, true}, {65, 0, true}, {1000, 13, false}, {70'001, 5, true}}) {
     const KeySets sets(shape.n, shape.offset, shape.nulls, /*seed=*/1);
     for (const KeySets::Set& set : sets.sets()) {
       SCOPED_TRACE(set.name + ", " + std::to_string(shape.n));
-      // A cuckoo filter searches for a long time for room for each of many copies.
+      // For each surplus copy of a key, a cuckoo filter searches for a long time.
       const bool copies = set.c.layout == TAMIS_KEYS_U8 || set.c.layout == TAMIS_KEYS_I8;
       if (shape.n > 10'000 && copies && !GetParam().is_static) continue;
       ExpectSame({set}, nullptr);

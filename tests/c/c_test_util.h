@@ -75,7 +75,7 @@ inline CFilter Mapped(const std::string& path) {
   return Made<tamis_filter>(tamis_filter_open, path.c_str(), &options);
 }
 
-// Expects that every output of a query equals that of the C++ library on the calling thread.
+// Expects that every output of a query equals the output of the C++ library on the calling thread.
 inline void ExpectSameAnswers(const tamis_filter* c, const tamis_engine* engine,
                               const Queryable& cpp, const KeySets::Set& keys) {
   const size_t n = keys.cpp.size();

@@ -1,6 +1,6 @@
 // Both interfaces give the same bits, for every kind of filter, layout of keys and output. The
 // calls run on the calling thread and on an engine, with nulls and offsets. The numbers of keys are
-// on both sides of the limits of the runs in which keys are converted.
+// just below and above multiples of the run length in which keys are converted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,8 +68,8 @@ std::vector<Subject> Subjects() {
   return subjects;
 }
 
-// Returns a capacity with which cuckoo filters reject some of n keys. Only some, because each
-// rejection takes a long search.
+// Returns a capacity with which cuckoo filters reject a few of n keys. Each rejection takes a long
+// search, so many rejections would take too long.
 uint64_t TooFew(size_t n) { return n < 10'000 ? n / 2 + 1 : n - n / 8; }
 
 constexpr size_t kRunKeys = 65'536;

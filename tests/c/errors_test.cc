@@ -227,7 +227,7 @@ TEST_F(ErrorsTest, InvalidKeys) {
     some.offset = ~uint64_t{0};
     some.width = 4;
     ExpectStatus(Count(some), TAMIS_INVALID_ARGUMENT, "2^48");
-    // Zero keys need no arrays.
+    // The arrays may be NULL if there are no keys.
     some = keys(layout, nullptr, 0);
     some.width = 4;
     EXPECT_EQ(Count(some), TAMIS_OK) << tamis_last_error();

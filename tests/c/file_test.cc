@@ -1,4 +1,4 @@
-// Files, and the same bytes in memory.
+// Filters in files, and in bytes of files in memory.
 #include <gtest/gtest.h>
 
 #include <cstdint>

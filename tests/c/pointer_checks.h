@@ -18,8 +18,9 @@ namespace tamis {
 
 using Allowed = std::set<size_t>;
 
-// Calls f with each pointer replaced by NULL unless it is `allowed`, and with each pointer that
-// must be aligned moved by one byte. Other arguments stay as given.
+// Calls f once for each pointer that is not `allowed` to be NULL, with NULL instead of this
+// pointer, and once for each pointer that must be aligned, moved by one byte. Other arguments are
+// not changed.
 template <typename R, typename... P, size_t... I>
 void ExpectPointersChecked(R (*f)(P...), std::tuple<P...> arguments, const Allowed& allowed,
                            std::index_sequence<I...>) {

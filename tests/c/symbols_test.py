@@ -23,7 +23,7 @@ def exported(nm, library):
 
 
 def mapped(path):
-    """Returns the same from a linker's version script."""
+    """Returns name and version of every symbol in a linker's version script."""
     symbols = set()
     text = pathlib.Path(path).read_text(encoding="utf-8")
     for version, body in re.findall(r"^(\w+) \{(.*?)^\}", text, re.MULTILINE | re.DOTALL):

@@ -26,7 +26,7 @@ TEST(CThreadsTest, EachHasTheMessageOfItsOwnLastError) {
     EXPECT_NE(std::string(tamis_last_error()).find("nowhere.tamis"), std::string::npos);
   }).join();
   EXPECT_STREQ(tamis_last_error(), "filter is NULL");
-  // It stays until another call fails.
+  // The message stays until another call fails.
   EXPECT_NE(tamis_kind_name(TAMIS_BLOOM), nullptr);
   const CFilter filter = MakeC(TAMIS_BLOOM, 10);
   EXPECT_STREQ(tamis_last_error(), "filter is NULL");

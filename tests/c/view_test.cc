@@ -172,7 +172,7 @@ TEST(CViewTest, FunctionsThatViewsDoNotHave) {
   EXPECT_EQ(out, nullptr);
 }
 
-// The workers of a forking server: one fills the blocks, the others find its keys.
+// The workers of a forking server: one worker fills the blocks, and the others find its keys.
 TEST(CViewTest, SharedByProcesses) {
   void* const memory =
       mmap(nullptr, kBytes + 64, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -27,20 +27,20 @@ TIMEOUT_S = 60
 
 
 class Job:
-    """A command line of tamis in a separate folder, and the file that it makes or replaces."""
+    """A command line of tamis that runs in its own folder, and the file that the command makes or replaces."""
 
     def __init__(self, name, target, arguments, setup=(), answers=False, repeats=True, files=None,
                  links=None, needs=None, redis=False):
         self.name = name
         self.target = target  # None: changes nothing
         self.arguments = arguments.split()
-        self.setup = setup  # command lines that make its input
-        self.answers = answers  # whether standard output is its result
-        self.repeats = repeats  # whether a repetition gives the same file
+        self.setup = setup  # command lines that make the input of the job
+        self.answers = answers  # whether standard output is the result of the job
+        self.repeats = repeats  # whether a second run writes the same file
         self.files = files or {}  # other input files, by name
         self.links = links or {}  # targets of links, by name
-        self.needs = needs  # a command line that fails if tamis was built without a needed part
-        self.redis = redis  # needs a server
+        self.needs = needs  # a command line that fails if tamis was built without a required part
+        self.redis = redis  # requires a server
 
 
 SEEN = "build -q -o f.tamis --kind cuckoo16 -n 4000 half"
@@ -135,7 +135,7 @@ def put_files(job, folder):
 
 
 def jobs_that_run(tamis, jobs):
-    """Returns the jobs that this tamis and this machine can run. Prints the others."""
+    """Returns the jobs that this tamis and this machine can run. Prints which jobs are left out."""
     text = subprocess.run([tamis, "--help"], check=True, capture_output=True, text=True).stdout
     run = []
     for job in jobs:

@@ -33,8 +33,8 @@ class Crash:
         self.findings += 1
 
     def run(self, bench, n, named, **more):
-        """Makes one attempt, which ends at the n-th system call, or, without n, at a random moment.
-        Returns whether it was killed."""
+        """Runs the command once, and kills it at the n-th system call, or, without n, at a random moment.
+        Returns whether the command was killed."""
         bench.renew()
         shim = {"LD_PRELOAD": self.shim, **more}
         if named:
@@ -128,7 +128,7 @@ def run(options, root):
 
 
 def self_test(options, root):
-    """Checks that files replaced by copying into them are found."""
+    """Checks that a command that replaces a file by copying into it is found."""
     bench = next(benches(options.tamis, root))
     bench.job = campaign.WRITERS[0]
     crash = Crash(options.shim, 1)

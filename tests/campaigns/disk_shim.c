@@ -7,8 +7,8 @@
 //   unlink NAME
 //   rename NAME NAME
 //   syncdir                names synchronized by fsync of the folder
-// FILE is an inode number. With TAMIS_DISK_LOSE=sync or =syncdir these lines are left out, as if
-// the process had not called fsync: seeded defects.
+// FILE is an inode number. TAMIS_DISK_LOSE=sync or =syncdir is a seeded defect: the lines of this
+// kind are left out, as if the process had not called fsync.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -54,8 +54,8 @@ static unsigned long FileOf(int fd) {
   return (unsigned long)status.st_ino;
 }
 
-// Copies the contents of the file, through another descriptor, because this one may not allow
-// reading.
+// Copies the contents of the file. Opens another descriptor, because `fd` may be open for writing
+// only.
 static void Contents(int fd) {
   const unsigned long file = FileOf(fd);
   if (file == 0) return;

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kKeys = 2000;
 
-// Turns a status other than TAMIS_OK into an exception for the campaign. Allocates no memory.
+// An exception for a status other than TAMIS_OK. Allocates no memory.
 class Failure final : public std::exception {
  public:
   explicit Failure(tamis_status status) noexcept : status_(status) {}
@@ -26,7 +26,7 @@ class Failure final : public std::exception {
   tamis_status status_;
 };
 
-// TAMIS_NOT_DURABLE counts as success.
+// Throws Failure unless the call succeeded. TAMIS_NOT_DURABLE counts as success.
 void Require(tamis_status status) {
   if (status != TAMIS_OK && status != TAMIS_NOT_DURABLE) throw Failure(status);
 }

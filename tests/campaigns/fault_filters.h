@@ -55,7 +55,7 @@ inline std::vector<Shape> Shapes() {
   return shapes;
 }
 
-// Also for filters that many threads change, which do not derive from Filter.
+// A template, because filters that many threads change do not derive from Filter.
 template <typename F>
 bool HasAll(const F& filter, const std::vector<uint64_t>& keys) {
   return filter.Count(keys) == keys.size();

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 using Bytes = std::vector<std::byte>;
 
-// Number of keys of each state. All are in the range of the smallest integers, INT8.
+// Number of keys of each state. All keys are in the range of INT8, the smallest integer type.
 constexpr uint64_t kKeys = 60;
 constexpr uint64_t kCapacity = 50'000;  // for filters that do not grow
 
@@ -155,7 +155,8 @@ std::string CheckMade(Subject& s, const Ending& ending) {
   return s.Unchanged();
 }
 
-// Filters that grow may have inserted some of the keys. With memory, the rest is inserted too.
+// A filter that grows may have inserted some of the keys. Without a fault, the rest is inserted,
+// too.
 std::string CheckInsert(Subject& s, const Ending& ending) {
   if (!ending.threw) return s.filter->ToBytes() == s.new_bytes ? "" : "it is not the new filter";
   if (!s.grows) return s.Unchanged();

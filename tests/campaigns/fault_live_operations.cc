@@ -107,8 +107,8 @@ std::string CheckServing(Subject<F>& s, uint64_t generation) {
   return s.live->status().rebuilding ? "a rebuild is still running" : "";
 }
 
-// A rebuild without a fault replaces this generation: it waits for no remains of the failed
-// operation.
+// A rebuild without a fault replaces this generation, and does not wait for anything that the
+// failed operation left behind.
 template <typename F>
 std::string CheckRebuild(Subject<F>& s, uint64_t generation) {
   s.late = false;
@@ -375,7 +375,8 @@ using GuardedFilter = ConcurrentSplitBlockBloomFilter;
 using Guard = CacheGuard<uint64_t, std::string, GuardedFilter>;
 using Found = std::optional<std::string>;
 
-// The database has the keys [0, kStored), the filter has [0, kKnown), and `kFresh` is inserted.
+// The database has the keys [0, kStored), the filter has the keys [0, kKnown), and tests insert
+// kFresh.
 constexpr uint64_t kStored = 50, kKnown = 60, kFresh = 55;
 
 std::string ValueOf(uint64_t key) { return std::to_string(key) + " and more than fits into it"; }

@@ -92,7 +92,8 @@ std::string CheckMade(Subject& s, const Ending& ending) {
   return s.Unchanged();
 }
 
-// All keys that the filter reports as inserted are in it. With memory, the rest is inserted too.
+// All keys that the filter reports as inserted are in the filter. Without a fault, the rest is
+// inserted, too.
 std::string CheckInsert(Subject& s, const Ending& ending) {
   ChangeableFilter& filter = RequireChangeable(**s.filter);
   if (!HasAll(filter, s.old_keys)) return "keys of the old state are lost";
@@ -206,7 +207,7 @@ void AddCopies(const SubjectPointer& subject, std::vector<Operation>& all) {
       }));
 }
 
-// The old and the new file, with both kinds of temporary files.
+// Saves over an old file, with both kinds of temporary files.
 void AddFiles(const Shape& shape, const fs::path& folder, std::vector<Operation>& all) {
   const auto subject = std::make_shared<Subject>(shape);
   const auto larger = std::make_shared<AnyFilter>(Load(subject->new_bytes));
@@ -261,7 +262,7 @@ void AddFiles(const Shape& shape, const fs::path& folder, std::vector<Operation>
   all.push_back(verify);
 }
 
-// A filter whose memory is a mapping, and a filter that is sized by its keys.
+// A filter whose memory is a mapping, and a filter whose size follows from its keys.
 void AddLarge(std::vector<Operation>& all) {
   const auto subject = std::make_shared<Subject>(Shape{FilterKind::kSplitBlock});
   all.push_back(On(

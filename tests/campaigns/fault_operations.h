@@ -1,5 +1,5 @@
-// The library operations of the campaign of faults. Each begins in an old state, and leaves the old
-// or a new state.
+// The library operations of the campaign of faults. Each operation begins in an old state, and
+// leaves the old or the new state.
 #ifndef TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_
 #define TAMIS_TESTS_CAMPAIGNS_FAULT_OPERATIONS_H_
 
@@ -20,7 +20,7 @@ struct Ending {
   std::optional<ErrorCode> code;
   std::string message;
 
-  // Whether the file was saved. It is saved also after kNotDurable.
+  // Returns whether the file was saved. After kNotDurable, the file was saved as well.
   bool saved() const { return !threw || code == ErrorCode::kNotDurable; }
 };
 
@@ -43,8 +43,8 @@ std::vector<Operation> FormatFileOperations(const std::filesystem::path& folder)
 std::vector<Operation> FormatMemoryOperations();
 std::vector<Operation> LiveFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> LiveMemoryOperations();
-// Where tamis::parquet, tamis::redis and libtamis_c are built. Redis operations use a server that
-// is started for them. There are none if redis-server is missing.
+// Return no operations if tamis::parquet, tamis::redis or libtamis_c is not built. Redis operations
+// start a server. Without redis-server, there are no Redis operations.
 std::vector<Operation> ParquetFileOperations(const std::filesystem::path& folder);
 std::vector<Operation> RedisOperations(const std::filesystem::path& folder);
 // Near caches, and rebuilds.

@@ -1,5 +1,6 @@
-// Operations on a Redis server that is started for them. If a call fails once, another connection
-// makes up for it. If it always fails, there is an error that states the reason.
+// Operations on a Redis server that this program starts. If a call fails once, the client retries
+// on another connection. If the call always fails, the operation ends with an error that states
+// why.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ class Server {
     close(out_);
   }
 
-  // Empty if redis-server is missing.
+  // Returns "" if redis-server is missing.
   const std::string& url() const { return url_; }
 
  private:
@@ -78,7 +79,7 @@ class Server {
 struct Subject {
   explicit Subject(const fs::path& folder) : server(folder) {
     options.url = server.url();
-    // A connection that is lost on its way is retried after a second.
+    // If the packets of a connection attempt are lost, the system sends them again after a second.
     options.connect_timeout = std::chrono::milliseconds(3000);
     options.command_timeout = std::chrono::milliseconds(1000);
     options.retry_for = std::chrono::milliseconds(500);
@@ -95,7 +96,7 @@ struct Subject {
     try {
       Open().Drop();
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kInvalidArgument) throw;  // it does not exist
+      if (error.code() != ErrorCode::kInvalidArgument) throw;  // the filter does not exist
     }
   }
   // Creates a filter with the old keys.
@@ -267,8 +268,8 @@ void RebuildWhenFree(Subject& s, SplitBlockFilter& filter) {
   }
 }
 
-// Has the old or the new generation, with all keys inserted meanwhile. The next rebuild removes
-// remains of this one.
+// The filter has the old or the new generation, with all keys that were inserted during the
+// rebuild. The next rebuild removes the remains of this rebuild.
 std::string CheckRebuilt(Subject& s, const Ending& ending) {
   if (const std::string problem = s.CheckOld(); !problem.empty()) return problem;
   SplitBlockFilter filter = s.Open();

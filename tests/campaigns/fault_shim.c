@@ -162,7 +162,7 @@ long tamis_fault_mapped_bytes(void) { return atomic_load(&mapped_bytes); }
   static __typeof__(&name) real; \
   if (real == NULL) *(void**)(&real) = dlsym(RTLD_NEXT, #name)
 
-// Wraps main of a preloaded process.
+// The main of the process into which this library is preloaded.
 static int (*real_main)(int, char**, char**);
 
 static int Main(int argc, char** argv, char** environment) {
@@ -186,7 +186,7 @@ int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, v
   return real(Main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-// Memory. dlsym allocates, so the C library's functions must be available by another name.
+// Memory. dlsym allocates memory, so the C library's functions are called by their other names.
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t n, size_t bytes);
 void* __libc_realloc(void* p, size_t bytes);

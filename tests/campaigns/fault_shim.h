@@ -1,5 +1,6 @@
 // Makes chosen system calls and allocations fail. A separate library, for Linux and glibc. It is
-// preloaded into the command, or linked by a program, and sees calls before the C library.
+// preloaded into the command or linked into a program, and its functions replace those of the C
+// library.
 //
 // A fault is "KIND:N:WHAT". It affects the N-th call of a kind, counted from 1, which
 //   fails with an errno                     open:3:13

@@ -52,13 +52,13 @@ FAULTS = {
 DONE, NO_MATCH, USAGE, FAILURE, SAVED = range(5)
 WITH_OPTIONS = campaign.WRITERS[0]  # its allocations for options fail, too
 REPORTS = next(job for job in campaign.WRITERS if job.name == "bank build")
-# Maximum number of allocations of a command without arguments besides its options. Parsing needs
-# some.
+# Maximum number of allocations of a command without arguments, in addition to those for its options: parsing allocates,
+# too.
 MOST_FOR_PARSING = 500
 
 
 def allocations_for_options(tamis, shim, root):
-    """Returns a lower bound of their number."""
+    """Returns a lower bound for the number of allocations for options."""
     log = root / "log"
 
     def reached(n):

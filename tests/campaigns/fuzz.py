@@ -38,13 +38,13 @@ CORPORA = TESTS / "fuzz" / "corpora"
 PREFIX = "tamis_fuzz_"
 SLICE_S = 300  # a target restarts after this time with the inputs that it has found
 MOST_S = 10  # maximum time of an input
-WAITS_FOR_EVER = 4  # multiple of this time without any use of a processor
+WAITS_FOR_EVER = 4  # a child that has been idle for this multiple of its time limit is ended
 MOST_SHOWN = 4000  # characters shown of a log that cannot be kept
 MOST_KEPT_BYTES = 1 << 14  # maximum length of an input in CORPORA; longer inputs are cut
 SHORT_S = 60  # shorter runs start from one part of the corpora in PARTS
 PARTS = {"operations": 16}  # replaying the whole corpus takes 160 s
 LIMITS = [f"-timeout={MOST_S}", "-rss_limit_mb=2048"]
-# Exit statuses of a target: it ended normally, an input took long, it was told to end.
+# Exit statuses of a target: normal end, an input that took too long, end after a signal.
 ENDED, TOOK_LONG, INTERRUPTED = 0, 70, 72
 
 FUNNELS = ["long", "int", "bytes", "utf8", "unencoded-chars"]
@@ -120,7 +120,7 @@ def unpack_corpus(path, folder, parts=1, part=0):
 
 
 def pack_corpus(path, inputs):
-    """Writes a file that is complete, and the same for the same inputs."""
+    """Writes the file atomically. Equal inputs give equal bytes."""
     path.parent.mkdir(exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}.new")
     try:
@@ -146,7 +146,7 @@ def busy_s(pid):
 
 
 def end_after(pid, most_s):
-    """Waits for a child. Ends it once it has used `most_s` seconds of a processor, or waits forever."""
+    """Waits for a child. Ends the child if it uses `most_s` seconds of a processor, or waits forever."""
     resource.prlimit(pid, resource.RLIMIT_CPU, (most_s, most_s))
     idle_s = busy_before = 0
     before = time.monotonic()
@@ -245,10 +245,10 @@ class Run:
         self.inputs += int(counted[-1]) if counted else 0
         if status == ENDED and not counted:
             self.find("took no input")
-        # It may have been ended before it could handle the signal.
+        # The signal may have ended the target before its handler was installed.
         if status in (ENDED, INTERRUPTED) or (self.stop.is_set() and status == -signal.SIGTERM):
             return
-        # Not the earlier inputs that were only slow, which libFuzzer writes too.
+        # Leaves out inputs that were only slow, which libFuzzer also writes.
         inputs = [pathlib.Path(path) for path in re.findall(r"Test unit written to (.*)", said)
                   if not self.is_slow_unit(path)]
         if status == TOOK_LONG and inputs and not self.takes_long(inputs[0], more):
@@ -301,7 +301,7 @@ class Run:
 
 
 def conclude(run, options, where):
-    if run.inputs == 0 and not run.found:  # all are told to end
+    if run.inputs == 0 and not run.found:  # all runs are being ended
         return
     figures = {"inputs": run.inputs, "processor seconds": round(run.seconds), "findings": run.found}
     campaign.report(f"fuzzing, {run.target}", figures, run.wall_seconds, where, options.record)
@@ -326,7 +326,7 @@ def run_all(options, targets, corpus, findings, root):
                 try:
                     future.result()
                     conclude(run, options, campaign.file_system(corpus))
-                except Exception as error:  # of one target; the others go on
+                except Exception as error:  # concerns one target; the others continue
                     campaign.finding(f"{run.target}: cannot be run: {type(error).__name__}: {error}")
                     run.found += 1
     return runs

@@ -1,4 +1,4 @@
-"""Measures the cost of 16 MiB of any bytes for the command, in each way that it reads input.
+"""Measures how long the command takes for 16 MiB of any bytes, in each way of reading input.
 
 Usage: input_cost.py TAMIS [--bytes N] [--most SECONDS] [--record] [--self-test]
 

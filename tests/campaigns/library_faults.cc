@@ -6,8 +6,8 @@
 //   tamis_library_faults FOLDER [--every N] [--only PART] [--seed leak|close|write|silent]
 //   tamis_library_faults --parts
 //
-// With --every, only each N-th allocation of an operation fails. With --seed, there is a defect,
-// and the run ends at the first finding; `silent` hides the errors.
+// With --every, only each N-th allocation of an operation fails. --seed plants a defect, and the
+// run ends at the first finding. The defect `silent` hides the errors.
 #include <signal.h>
 #include <unistd.h>
 
@@ -81,8 +81,8 @@ const std::vector<Fault> kSocketFaults = {
     {"thread", {"11", "11+"}},
 };
 
-// The operation under way, for handlers of the alarm, in case it does not end, and of signals that
-// end the process.
+// The running operation. Handlers print it: for the alarm, in case the operation does not end, and
+// for signals that end the process.
 char under_way[512];
 
 void Say(const char* text) {
@@ -162,14 +162,14 @@ class Campaign {
     if (problem.empty() && left != 0 && call.find("unlink") == std::string::npos) {
       problem = "temporary files are left";
     }
-    // Not without a fault: such a run may create objects that exist once in a process.
+    // A run without a fault is not checked: it may create objects that exist once in a process.
     if (problem.empty() && !fault.empty() && !(Holds() == before))
       problem = Leaked(before, Holds());
     if (!problem.empty()) Find(operation.name, fault, call, problem);
     return call;
   }
 
-  // Judges whether the operation had to succeed, and whether its error states the reason.
+  // Checks that the operation succeeded if it had to, and that an error states the reason.
   static std::string Judge(const Ending& ending, const std::string& fault,
                            const std::string& call) {
     if (!ending.threw) return "";
@@ -311,7 +311,7 @@ int Run(int argc, char** argv) {
   }
   for (const Part& part : parts) {
     if (!only.empty() && only != part.name) continue;
-    // Servers answer late while many other programs run, as beside the short form.
+    // Servers answer late while many other programs run, such as other tests during the short form.
     if (every > 1 && std::string_view(part.name).starts_with("redis")) continue;
     if (seed.empty()) {
       campaign.RunAll(part.make(), part.faults, part.named);

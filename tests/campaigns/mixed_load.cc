@@ -1,8 +1,8 @@
-// Many threads, with a shared engine and their own, for a chosen time. They query filters of every
-// kind and a bank, insert into and erase from their own filters, save and map files that other
-// threads replace, change concurrent filters, and read live filters that are replaced. Inserted
-// keys must always be found, and unchanged objects must answer as before. Under ThreadSanitizer, it
-// also looks for races: docs/campaigns.md.
+// Runs many threads for a chosen time, with a shared engine and with engines of their own. They
+// query filters of every kind and a bank, insert into and erase from their own filters, save and
+// map files that other threads replace, change concurrent filters, and read live filters that are
+// replaced. Inserted keys must always be found, and unchanged objects must answer as before. With
+// ThreadSanitizer, the program also finds races: docs/campaigns.md.
 //
 // Usage: tamis_mixed_load FOLDER SECONDS [--seed lost|race]
 #include <algorithm>
@@ -105,7 +105,7 @@ struct World {
   ConcurrentCuckooFilter<16> cuckoo = ConcurrentCuckooFilter<16>({.capacity = 4 * kThreads * kOwn});
   Live<SplitBlockBloomFilter> live;
   Live<ConcurrentCuckooFilter<16>> changing;
-  // Several threads change it at a time, which is not allowed: a seeded defect.
+  // A seeded defect: several threads change this filter at a time, which is not allowed.
   SplitBlockBloomFilter unguarded =
       SplitBlockBloomFilter({.capacity = 1000, .backend = &Backends().back()});
 };

@@ -1,5 +1,5 @@
-// Saves two filters alternately to one file until it is killed. Writes a byte to standard output
-// once the file exists.
+// Saves two filters alternately to one file until the process is killed. Writes a byte to standard
+// output once the file exists.
 #include <unistd.h>
 
 #include "tamis/filters/split_block_filter.h"

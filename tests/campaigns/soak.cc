@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kLive = 100'000;  // keys of a filter at a time
 constexpr uint64_t kBatch = 10'000;
-constexpr uint64_t kBatches = 20;  // of a round, which ends with all checks
+constexpr uint64_t kBatches = 20;  // per round; all checks follow each round
 constexpr uint64_t kAsked = 100'000;
 constexpr uint64_t kNeverIn = uint64_t{1} << 62;  // larger keys are only queried
 constexpr double kFpr = 0.01;
@@ -47,8 +47,8 @@ constexpr uint64_t kSeededRounds = 2;  // for defects that show in each round
 
 struct Totals {
   uint64_t rounds = 0, cycles = 0, asked = 0, false_negatives = 0, absent = 0, hits = 0;
-  // Refusals of a scalable filter that its documentation allows: erasures, and new keys that it
-  // cannot distinguish from copies of others.
+  // Refusals of a scalable filter that its documentation allows: erasures, and new keys that the
+  // filter cannot distinguish from copies of other keys.
   uint64_t refused = 0, not_taken = 0;
   uint64_t findings = 0;
 };
@@ -215,7 +215,7 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// By how many percent the maximum of the second half exceeds the maximum of the first half.
+// Returns by how many percent the maximum of the second half exceeds the maximum of the first half.
 double Growth(const std::vector<uint64_t>& resident) {
   const auto middle = resident.begin() + static_cast<ptrdiff_t>(resident.size() / 2);
   const uint64_t before = *std::max_element(resident.begin(), middle);

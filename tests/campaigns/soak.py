@@ -16,7 +16,7 @@ import campaign
 
 
 def soak(program, folder, *arguments):
-    """Returns the counts of the program by name. Prints all of its text."""
+    """Returns the counts that the program prints, by name. Prints all of its output."""
     done = subprocess.run([program, folder, *arguments], stdout=subprocess.PIPE, text=True,
                           check=False, env=campaign.environment())
     counted = dict(re.findall(r"(\w+)=(\S+)", done.stdout.splitlines()[-1] if done.stdout else ""))

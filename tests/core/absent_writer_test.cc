@@ -37,8 +37,8 @@ std::vector<uint64_t> OneByOne(SplitBlockBloomFilter& filter, const std::vector<
   return fresh;
 }
 
-// Works like the change loop: slice after slice, and each thread takes consecutive keys of it, in
-// batches of different lengths.
+// Works like the change loop: slice after slice. Each thread inserts consecutive keys of a slice,
+// in batches of different lengths.
 std::vector<uint64_t> ByThreads(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
                                 unsigned threads, uint64_t expected_keys) {
   const detail::Kernels& kernels = *filter.backend().kernels;
@@ -127,7 +127,7 @@ TEST(AbsentWriterSizesTest, AnyNumberOfKeysAndOfThemAnnounced) {
   }
 }
 
-// More keys than a slice has; they repeat from one slice to the next.
+// Several slices of keys. Keys repeat from one slice to the next.
 TEST(AbsentWriterSizesTest, SeveralSlices) {
   constexpr size_t kKeys = 2'500'000;
   std::vector<uint64_t> keys(kKeys);

@@ -1,5 +1,5 @@
-// Keys that are prepared to collide. They do so under hashes that are not keyed, for every seed.
-// Keyed hashes resist them if the secret is unknown.
+// Keys that are prepared to collide. Under hashes that are not keyed, they collide for every seed.
+// Under keyed hashes with an unknown secret, they do not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,10 +66,9 @@ std::vector<std::string> FourOf24Bytes() {
 }
 
 // For stripes of 32 bytes, XXH64 has four sums. Each sum becomes rotl(sum + word * P2, 31) * P1.
-// Flipping bit 63 of a word changes the next sum by plus or minus 2^30 * P1; the sign depends on a
-// bit that the seed decides. A next word that undoes one of the two works for half of all seeds. So
-// 8 words of three stripes make 256 strings with few different sums, and the lanes make four
-// strings of each.
+// Flipping bit 63 of a word changes the next sum by plus or minus 2^30 * P1. The seed decides the
+// sign. A next word that undoes one of the two changes works for half of all seeds. So 8 words of
+// three stripes make 256 strings with few different sums, and the lanes make four strings of each.
 constexpr int kFreeWords = 8;
 constexpr size_t kStrings = size_t{4} << kFreeWords;
 
@@ -91,10 +90,10 @@ std::vector<std::string> PreparedStrings() {
   return strings;
 }
 
-// In XXH3 the seed is an xor. After it, all keys go through the same steps: a linear function,
-// which is undone here, two products and two shifts. For keys with this difference, only bit 63
-// differs before and after the first product, and bits 63 and 28 before the second. So the hashes
-// differ by one number, added or subtracted.
+// XXH3 xors a key with the seed, and then applies the same steps to all keys: a linear function,
+// whose inverse is used here, two products and two shifts. Two keys with this difference differ
+// only in bit 63 before and after the first product, and in bits 63 and 28 before the second. So
+// their hashes differ by plus or minus one fixed number.
 uint64_t Difference() {
   const auto mix = [](uint64_t x) { return x ^ hash::RotateLeft(x, 49) ^ hash::RotateLeft(x, 24); };
   // A polynomial to the power of 64 is 1, since rotations by 64 change nothing.
@@ -104,9 +103,9 @@ uint64_t Difference() {
   return hash::RotateLeft(x, 32);
 }
 
-// The limit for the values in the fullest of eight classes, by their first or by their last bits.
-// With this many random values, a class has more than a quarter of them once in 10^25 classes
-// (Chernoff's bound), so never in this file.
+// The limit for the number of values in the fullest of eight classes. The first or the last bits of
+// a value determine its class. Among random values, a class with more than a quarter of them occurs
+// once in 10^25 classes (Chernoff's bound), so never in this file.
 constexpr size_t kLimit = kStrings / 4;
 static_assert(kStrings == 1024);
 
@@ -119,7 +118,8 @@ size_t Fullest(const std::vector<uint64_t>& values) {
   return *std::max_element(counts.begin(), counts.end());
 }
 
-// Returns for how many of kSeeds seeds, or secrets, a class has more than twice its share.
+// Returns for how many of kSeeds seeds, or secrets, a class contains more than twice its share of
+// the values.
 template <typename Values>
 uint64_t SeedsOverLimit(HashKind kind, const Values& values) {
   Random random(static_cast<uint64_t>(kind));
@@ -192,7 +192,7 @@ TEST(AdversaryTest, IntegersOfASubspaceFillNoClassUnderASecret) {
   for (const HashKind kind : kKeyed) EXPECT_EQ(SeedsOverLimit(kind, hashes), 0u);
 }
 
-// The effect on a cuckoo filter: it has room for eight keys that collide.
+// The effect on a cuckoo filter, which has room for only eight keys that collide.
 TEST(AdversaryTest, PreparedStringsAreRefusedByAFilterOnlyWithoutASecret) {
   const std::vector<std::string> strings = PreparedStrings();
   const std::vector<std::string_view> keys(strings.begin(), strings.end());
@@ -207,8 +207,8 @@ TEST(AdversaryTest, PreparedStringsAreRefusedByAFilterOnlyWithoutASecret) {
   EXPECT_GT(refused, 50u);
 }
 
-// The effect on a Bloom filter: if some of these strings are inserted, it answers "maybe" for all
-// others.
+// The effect on a Bloom filter: if some of these strings are inserted, the filter answers "maybe"
+// for all of them.
 TEST(AdversaryTest, PreparedStringsAreFoundOnlyWithoutASecret) {
   constexpr size_t kInserted = kStrings / 4, kAsked = kStrings - kInserted;
   constexpr uint64_t kSecrets = 50;

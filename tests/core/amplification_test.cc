@@ -44,8 +44,8 @@ class Checked {
     }
   }
 
-  // Erases one copy of the key at `place`. A growing filter keeps it if several of its layers may
-  // have it.
+  // Erases one copy of the key at `place`. A growing filter does not erase a key that several of
+  // its layers may have.
   void Erase(size_t place) {
     const uint64_t key = keys_[place];
     const bool erased = filter_.Erase(key);
@@ -128,8 +128,8 @@ struct Both {
   F once = Make<F>();
 };
 
-// A growing filter has at most 4 times the bytes of one that got these keys at once. Any other
-// filter keeps its original size. The same holds for files.
+// A growing filter has at most 4 times the bytes of a growing filter into which the same keys were
+// inserted at once. Any other filter keeps its original size. The same holds for files.
 TYPED_TEST(AmplificationTest, MemoryAndFileFollowTheKeysThatAreIn) {
   constexpr size_t kTimes = kGrows<TypeParam> ? 4 : 1;
   for (uint64_t round = 0; round < 24; ++round) {

@@ -73,7 +73,7 @@ class BankReaderTest : public FileTest {
   const std::filesystem::path path_ = folder_ / "test.bank";
 };
 
-// Returns the offsets of the pages that a key needs.
+// Returns the offsets of the pages that queries for these keys read.
 std::set<uint64_t> PagesOf(const BankReader& reader, std::span<const uint64_t> keys) {
   std::set<uint64_t> pages;
   uint64_t at = kPage;
@@ -377,8 +377,8 @@ TEST_F(BankReaderTest, DamagedPagesAnswerMaybeAndAreNamed) {
   }
 }
 
-// The function fills in zeros, another page, or no bytes: that is detected, and all keys may be in
-// all members.
+// The read function returns zeros, another page, or no bytes. The reader detects this, and answers
+// "maybe" for all keys and members.
 TEST_F(BankReaderTest, ReadFunctionsThatReturnWrongBytes) {
   Random random(/*seed=*/5);
   FilterBank bank = FiveGroups(random);
@@ -449,7 +449,7 @@ TEST_F(BankReaderTest, OtherDamageIsFoundWhenItIsOpenedAsByMap) {
   expect_as_mapped(longer, "a longer file");
 }
 
-// A length of 4 TiB of tables that is only claimed, with a matching header.
+// A header that claims 4 TiB of tables, with a right checksum.
 TEST_F(BankReaderTest, TablesThatDoNotFitAreAnError) {
   FilterBank bank;
   Store store = Save(bank);

@@ -1,5 +1,5 @@
-// Tests of properties that only classic Bloom filters have: sizes, estimates, and why two of them
-// do not match.
+// Tests of properties that only classic Bloom filters have: sizes, estimates, and the reasons why
+// two filters cannot be combined.
 #include "tamis/filters/bloom_filter.h"
 
 #include <gtest/gtest.h>

@@ -70,8 +70,8 @@ TEST(BloomFprTest, IsTheFormula) {
   EXPECT_EQ(BloomFpr(std::numeric_limits<double>::infinity(), 64, 3), 1);
 }
 
-// Two keys with the same first position and step are one key to the filter. Without that term, the
-// rate of 16 keys at 1e-4 would be 2.3 times the stated one.
+// A filter cannot distinguish two keys with the same first position and step. If the formula
+// ignored such keys, the rate of 16 keys at 1e-4 would be 2.3 times the stated rate.
 TEST(BloomFprTest, IsTheRateOfSmallFilters) {
   constexpr uint64_t kFilters = 1000;
   constexpr uint64_t kAbsent = 20'000;
@@ -99,8 +99,7 @@ TEST(BloomFprTest, IsTheRateOfSmallFilters) {
   }
 }
 
-// Queries all m^2 pairs of a first position and a step. The probability that an absent key has the
-// pair of a present key is then far above the rate that the bits give by chance.
+// Queries all m^2 pairs of a first position and a step, so that the measured rate is exact.
 TEST(BloomFprTest, IsTheShareOfPairsThatPass) {
   constexpr uint64_t kBits = 1024;
   constexpr int kFilters = 20;

@@ -1,5 +1,4 @@
-// The arithmetic of classic Bloom filters, compared with formulas in wider integers than any size
-// needs.
+// The arithmetic of classic Bloom filters, compared with formulas in integers that never overflow.
 #include "tamis/layout/bloom.h"
 
 #include <gtest/gtest.h>

@@ -97,7 +97,8 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   struct Change {
     std::string from, to;  // in ExampleText()
     std::string check;
-    std::string at;  // its first position in the changed text; for JSON, the position of its end
+    std::string
+        at;  // the error's offset is its first position in the changed text; for JSON, its end
     ErrorCode code = ErrorCode::kCorrupt;
   };
   const std::string point = R"({"backend")";
@@ -142,7 +143,7 @@ TEST_F(CalibrationTest, CorruptFilesAreRefused) {
   }
 }
 
-// The offset is in or after the token at which the parser found the error.
+// The error's offset is in or after the token at which the parser found the error.
 TEST_F(CalibrationTest, TextsThatAreNotJsonAreRefused) {
   struct Wrong {
     std::string text;

@@ -71,8 +71,8 @@ Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned) 
 
 AllLayouts::AllLayouts(size_t n, uint64_t seed)
     : u64_(RandomKeys(n, seed)), strings_(RandomStrings(n, seed)) {
-  // A cuckoo filter refuses the ninth copy of a key, or takes another layer. So only few keys
-  // repeat.
+  // A cuckoo filter refuses the ninth copy of a key, or adds a layer for the copy. So only a few
+  // keys repeat.
   for (size_t i = 400; i < n; ++i) strings_[i] += std::to_string(i);
   for (size_t i = 0; i < n; ++i) {
     i64_.push_back(static_cast<int64_t>(u64_[i]));

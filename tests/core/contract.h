@@ -88,8 +88,8 @@ std::vector<char> Contents(const Filter& filter);
 
 Engine PinnedEngine(const Backend& backend, unsigned threads, bool partitioned = false);
 
-// n keys in every layout. Integers of 64 bits and signed integers are the same keys, and so are
-// strings in all three layouts. Short strings repeat.
+// n keys in every layout. All layouts of integers have the same keys, and so have all three layouts
+// of strings. Short strings repeat.
 class AllLayouts {
  public:
   struct Set {

@@ -165,7 +165,7 @@ TEST_P(AbsentContractTest, EngineTellsTheSame) {
   }
 }
 
-// New keys are reported as new, except for false positives, and no other keys are.
+// Exactly the new keys are reported as new, except for false positives.
 TEST_P(AbsentContractTest, AgainstAnExactSet) {
   constexpr size_t kKeys = 40'000;
   constexpr size_t kBatch = 1111;

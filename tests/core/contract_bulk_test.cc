@@ -106,8 +106,8 @@ TEST_P(BulkContractTest, OneKeyOfAnyKindIsOneKeyOfTheClass) {
   }
 }
 
-// Every third key is in. If the kind can have a high rate, it does: the false positives must also
-// be the same ones.
+// A filter that contains every third key. If the kind allows a high false-positive rate, the filter
+// has one, because the false positives must also be the same.
 class SomeIn {
  public:
   SomeIn(const Subject& subject, const AllLayouts::Set& set)
@@ -266,8 +266,8 @@ TEST_P(BulkContractTest, SignedIntegersAreWidenedWithTheirSign) {
   }
 }
 
-// Calls act(output of n elements). It must report that the output has too few of `unit`, and write
-// nothing.
+// Calls act(output of n elements). The call must report that the output has too few of `unit`, and
+// must write nothing.
 template <typename T>
 void ExpectTooSmall(size_t n, const std::string& unit, const auto& act) {
   const std::vector<T> untouched(n, static_cast<T>(0xC0FFEEC0FFEEC0EE));
@@ -284,7 +284,8 @@ void ExpectSmallOutputsRefused(const Asked& asked, const Keys& keys) {
   ExpectTooSmall<uint8_t>(128, "bytes", [&](auto out) { asked.Contains(keys, out); });
   ExpectTooSmall<uint32_t>(128, "elements", [&](auto out) { asked.Select(keys, out); });
   ExpectTooSmall<uint64_t>(0, "elements", [&](auto out) { asked.Select(keys, out); });
-  // The keys and the output do not exist: the call must only look at their sizes.
+  // The keys and the output do not exist, so the call must check their sizes before it accesses
+  // them.
   uint64_t key = 0;
   uint32_t row = 0;
   const Keys many(std::span(&key, (size_t{1} << 32) + 1));

@@ -143,7 +143,7 @@ TEST_P(ChangeContractTest, MovedFromFiltersAreEmptyAndReadOnly) {
   }
   expect_read_only([&] { RequireChangeable(*filter).Clear(); });
   EXPECT_FALSE(CanMerge(*filter, *moved));
-  // Otherwise a file with no keys could replace a good one.
+  // Otherwise a file without keys could replace a file with keys.
   ExpectError([&] { filter->Save(path_); }, ErrorCode::kInvalidArgument, "was moved from");
   EXPECT_EQ(moved->Count(keys), keys.size());
 }
@@ -271,7 +271,8 @@ TEST_P(EraseAllContractTest, ErasedKeysLeaveNothing) {
           auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
           const size_t in = RequireChangeable(*filter).Insert(set.keys);
           std::vector<uint64_t> missing(n);
-          // The keys that found no room are surplus copies of one key: the same number is missing.
+          // The rejected keys were surplus copies of one key, so erasing misses the same number of
+          // keys.
           ASSERT_EQ(erase(erasable, set.keys, std::span(missing)), in) << set.name;
           ASSERT_EQ(Contents(*filter), Contents(*empty)) << set.name;
         });
@@ -330,7 +331,7 @@ TEST_P(EraseContractTest, NothingIsErasedUnlessAllAreFound) {
   };
   refused([&](Keys some) { erasable.EraseIfAllFound(some); });
   refused([&](Keys some) { engine.EraseIfAllFound(erasable, some); });
-  // A key is twice in the list: the second time, it would erase another key.
+  // A key occurs twice in the list. Erasing the second copy would erase another key.
   list.back() = list.front();
   const auto refused_twice = [&](const auto& erase) {
     ExpectError([&] { erase(Keys(list)); }, ErrorCode::kInvalidArgument,

@@ -1,5 +1,5 @@
-// Filters of every kind as bytes in memory, which are the bytes of their files, and can be loaded
-// and mapped like these.
+// Filters of every kind as bytes in memory. These bytes equal the bytes of files, and can be loaded
+// and mapped like files.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Sizes and false-positive rates of every kind: filters have the predicted ones.
+// Filters of every kind have the predicted sizes and false-positive rates.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -19,7 +19,8 @@
 
 namespace tamis::cuckoo_bulk_test {
 
-// The number of keys whose change was possible, the indices of the others, and the resulting table.
+// The number of changed keys, the indices of the keys that could not be changed, and the resulting
+// table.
 struct Outcome {
   uint64_t done = 0;
   std::vector<uint64_t> others;
@@ -81,7 +82,7 @@ Outcome ByEngine(Change change, Filter filter, const Keys& keys, const Engine& e
   return outcome;
 }
 
-// Changes by a writer for `expected_keys`, which therefore works in rounds of few more keys. Each
+// Changes by a writer for `expected_keys`. The writer works in rounds of hardly more keys. Each
 // lane runs on its own thread and adds batches of different lengths.
 template <typename Filter>
 Outcome ByWriter(Change change, Filter filter, const std::vector<uint64_t>& hashes, unsigned lanes,
@@ -206,7 +207,8 @@ TYPED_TEST(CuckooBulkTest, SeveralRoundsOfAWriter) {
   }
 }
 
-// A segment of a list has room for 127 entries: these lists end just before, at and after its end.
+// A segment of a list has room for 127 entries. These lists end just before, at and just after the
+// end of a segment.
 TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   for (const size_t n : {126, 127, 128, 253, 254, 255, 256, 381, 382}) {
     const std::vector<uint64_t> hashes = HashesOf(kSpreads[0], n);

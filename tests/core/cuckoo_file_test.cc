@@ -96,7 +96,7 @@ TYPED_TEST(CuckooFileTest, CountsThatDisagree) {
     SealHeader(file);
     this->ExpectPayloadRefused(file, "inserted", offset::kInserted);
   }
-  // One fingerprint less, and one more; the number of bits does not matter.
+  // Too few fingerprints, in an empty table, and too many, in a full table.
   Bytes less = good;
   const FilterInFile table = FiltersIn(good)[0];
   const auto fill = [&](Bytes& file, char byte) {

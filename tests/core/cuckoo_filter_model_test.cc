@@ -22,8 +22,8 @@ class ModelledFilter {
  public:
   static constexpr int kBits = Filter::kFingerprintBits;
   static constexpr uint32_t kSlots = ReferenceSlots(kBits);
-  // If room can be made with this many moves, it is always found: a search looks into up to 1024
-  // full buckets, 2 kSlots^d of which are d moves away.
+  // If this number of moves makes room, the search always finds these moves: it visits up to 1024
+  // full buckets, of which 2 kSlots^d are d moves away.
   static constexpr unsigned kSureMoves = kBits == 12 ? 4 : 5;
 
   ModelledFilter(const cuckoo::Geometry& geometry, const Backend& backend)
@@ -130,8 +130,8 @@ class ModelledFilter {
     return kNoWay;
   }
 
-  // Insertion takes the bucket with fewer fingerprints, or the first one if they are equal. This is
-  // one reason why all routes of insertion give the same bits.
+  // Insertion chooses the bucket with fewer fingerprints, or the first bucket if both have the same
+  // number. This is one reason why all routes of insertion give the same bits.
   void ExpectInLowestFreeSlot(const ReferencePlace& place, std::vector<uint32_t> slots) const {
     const size_t chunk = size_t{place.chunk} * filter_.geometry().chunk_buckets;
     uint32_t* const first = slots.data() + (chunk + place.bucket) * kSlots;

@@ -242,7 +242,7 @@ TYPED_TEST(CuckooTest, SlotsAreCountedAndFreeOnesFound) {
   }
 }
 
-// Two neighbouring slots of 8 bits, where a borrow could reach from one into the next.
+// Two neighbouring slots of 8 bits, where a borrow in one slot could change the next slot.
 TEST(CuckooSlotPairsTest, AllPairsOfValuesInAllPositions) {
   for (uint32_t pair = 0; pair < 65536; ++pair) {
     const uint32_t low = pair & 0xFF, high = pair >> 8;

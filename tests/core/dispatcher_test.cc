@@ -61,7 +61,8 @@ TEST_F(DispatcherTest, PredictsByTheFormula) {
   EXPECT_EQ(plan.operation, Engine::Operation::kContains);
   EXPECT_EQ(plan.keys, 1'000'000u);
   EXPECT_EQ(plan.filter_bytes, kMiB);
-  // One thread takes 0.1 s. Each further one adds half the speed of one, and takes 10 us to start.
+  // One thread takes 0.1 s. Each further thread adds half the speed of one thread, and takes 10 us
+  // to start.
   EXPECT_EQ(plan.chosen.threads, 3u);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 0.1 / 2 + 20e-6);
   ASSERT_EQ(plan.alternatives.size(), 2u);
@@ -198,10 +199,10 @@ TEST_F(DispatcherTest, InsertsAreOrderedWhereThatPays) {
   const SplitBlockBloomFilter filter = FilterOf(64 * kMiB);  // 32 regions at 0.8 us
   const Engine one({.threads = 1, .calibration = Costs(1, 10, 2)});
   EXPECT_FALSE(one.PlanCall(filter, 3000, Engine::Operation::kInsert).chosen.partitioned);
-  // Few keys share a line: most of them would still pay for the access to memory.
+  // Few keys share a line, so most of them would still cause an access to memory.
   EXPECT_FALSE(one.PlanCall(filter, 10'000, Engine::Operation::kInsert).chosen.partitioned);
   EXPECT_TRUE(one.PlanCall(filter, 3'000'000, Engine::Operation::kInsert).chosen.partitioned);
-  // The number of keys that the figures are for: one key for 8 bytes of filter.
+  // The calibration's figures are for this number of keys: one key for 8 bytes of filter.
   const Engine::CallPlan plan = one.PlanCall(filter, 8 * kMiB, Engine::Operation::kInsert);
   EXPECT_TRUE(plan.chosen.partitioned);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 2e-9 * 8 * kMiB + 25.6e-6);
@@ -249,7 +250,7 @@ TEST_F(DispatcherTest, LookupsInFiltersBeyondTheTlbAreOrdered) {
   ASSERT_TRUE(shared.partitioned);
   EXPECT_LE(shared.slice_keys * shared.threads, detail::kMaxOrderedByAll);
 
-  // A calibration of such filters has the walks in its figures.
+  // The figures of a calibration with such filters include the walks.
   Calibration large = Costs(7, 1, 1);
   large.points.push_back({"portable", 2 * detail::kTlbBytes, 8, 1, 1});
   const detail::Dispatcher calibrated({.threads = 1, .calibration = large});

@@ -50,8 +50,8 @@ TEST_F(FileCorruptionTest, WrongKindAndVersion) {
   }
 }
 
-// Headers with right checksums that claim more than the file has. They are refused before anything
-// is allocated, so also on machines with less memory than they claim.
+// Headers with right checksums that claim more than the file has. The library refuses them before
+// it allocates memory, so the test also passes on machines with less memory than the headers claim.
 TEST_F(FileCorruptionTest, ClaimsOfAHugePayload) {
   Bytes file = ReadBytes(GoldenPath("split_block_v1_one_block"));
   for (const uint64_t blocks : {uint64_t{2}, uint64_t{1} << 31, split_block::kMaxBlocks}) {
@@ -78,8 +78,8 @@ TEST_F(FileCorruptionTest, SwappedChecksumHalves) {
   }
 }
 
-// In a payload of several pieces, tests the first, middle and last byte; in one of several pages,
-// the ends of each page. All other bytes stay as they were.
+// Changes one byte at a time. In a payload of several pieces, tests the first, middle and last
+// byte. In a payload of several pages, tests the ends of each page.
 TEST_F(FileCorruptionTest, OneByteOfALargePayload) {
   SplitBlockBloomFilter filter({.capacity = 100000, .bytes = 1000032});
   for (uint64_t key = 0; key < 100000; ++key) filter.Insert(key);

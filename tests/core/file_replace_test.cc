@@ -57,7 +57,7 @@ class FileReplaceTest : public FileTest {
   const fs::path path_ = folder_ / "f.tamis";
 };
 
-// If several threads or processes save to one file, each of them succeeds.
+// If several threads or processes save to one file at the same time, all of them succeed.
 TEST_F(FileReplaceTest, AnotherSaveBetweenTwoChecksOfTheFile) {
   FilterOf(2).Save(folder_ / "other");
   int looks = 0;

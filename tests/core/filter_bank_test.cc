@@ -62,8 +62,8 @@ TEST(FilterBankTest, EmptyBankHasNoAnswers) {
   EXPECT_TRUE(bank.members().empty());
 }
 
-// A model test: after each of any sequence of changes, every answer is the same as from the
-// filters.
+// A model test: after each change of a random sequence, every answer equals the answer of the
+// separate filters.
 TEST(FilterBankTest, AnyChangesLeaveTheAnswersOfTheFilters) {
   for (const uint64_t seed : {1, 2, 3}) {
     Random random(seed);
@@ -235,8 +235,8 @@ TEST(FilterBankTest, RefusesMismatchedFilters) {
   EXPECT_EQ(CodeOf([&] { bank.Contains(uint64_t{1}, Bitmap({})); }), invalid);
 }
 
-// Each group of two sizes would fit into the memory of the machine, but not both. `Limited` has no
-// memory for such a group, so a request for it does no harm.
+// Two groups, each of which would fit into the memory of the machine, but not both together.
+// Limited refuses to allocate such a group, so the test takes no memory.
 class Limited : public std::pmr::memory_resource {
  private:
   void* do_allocate(size_t bytes, size_t alignment) override {

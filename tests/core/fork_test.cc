@@ -83,7 +83,8 @@ TEST_F(ForkTest, AChildOfAChild) {
             0);
 }
 
-// Threads that the child does not have may hold locks, or be in the middle of calls.
+// At the time of the fork, other threads of the parent may hold locks, or be in the middle of
+// calls.
 TEST_F(ForkTest, WhileCallsAreUnderWay) {
   const Engine engine(OnThreads(3));
   std::atomic<bool> stop{false};

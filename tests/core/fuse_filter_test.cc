@@ -183,7 +183,7 @@ TYPED_TEST(FuseFilterTest, IsAFileLikeAnyOther) {
   EXPECT_EQ(VerifyFile(folder / "f").inserted, keys.size());
 }
 
-// Fields with which a lookup would read outside are refused by every function that reads a header.
+// Every function that reads a header refuses fields with which a lookup would read out of bounds.
 TYPED_TEST(FuseFilterTest, RefusesInvalidHeaders) {
   const TemporaryFolder folder;
   TypeParam::From(RandomKeys(5000, /*seed=*/2)).Save(folder / "f");
@@ -317,7 +317,7 @@ TEST(FuseFilterKeysTest, KeyedHashesWork) {
   ExpectError([&] { Load(folder / "f"); }, ErrorCode::kSecret, "");
 }
 
-// A list is several shards if a set is very large. Here it is because there are few lists.
+// In a very large set, a list contains several shards. Here, few lists have the same effect.
 TEST(FuseFilterKeysTest, ListsOfSeveralShardsGiveTheSameBytes) {
   std::vector<uint64_t> keys = RandomKeys(6 * kShardKeys, 1);
   const auto filter = FuseFilter<8>::From(keys);

@@ -1,6 +1,6 @@
-// The files in tests/golden. Each is what the library writes for its recipe
-// (tests/golden/README.md), byte by byte, with every backend and by every way to insert. Each can
-// be opened in every way, and then behaves like a new filter.
+// The files in tests/golden. The library writes each file from its recipe (tests/golden/README.md),
+// byte by byte, with every backend and every way to insert. Each file can be opened in every way,
+// and then behaves like a new filter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ struct Recipe {
   std::vector<uint64_t> integers;
   std::vector<std::string> strings;
   ScalableOptions scalable = {};
-  bool other_growth = false;  // today the library would make other layers
+  bool other_growth = false;  // the library now makes other layers
   bool with_secret = false;   // the secret is in the file
 
   uint32_t version() const { return name.find("_v1_") != std::string::npos ? 1 : 2; }

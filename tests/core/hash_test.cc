@@ -84,7 +84,7 @@ TEST(HashTest, ReadsBytesAtAnyAddressAndNoneBeyond) {
   }
 }
 
-// Known answers, in case the library in the test has the same fault as this one.
+// Published answers, in case xxHash, with which the other tests compare, has the same fault.
 TEST(HashTest, KnownAnswers) {
   EXPECT_EQ(HashBytes("", {HashKind::kXxh64, 0}), 0xEF46DB3751D8E999u);  // xxhash_spec.md
   EXPECT_EQ(HashBytes("", {HashKind::kXxh3, 0}), 0x2D06800538D394C2u);   // xxHash, tests

@@ -1,4 +1,4 @@
-// Keys: which types convert to them, in which layout, and what their parts and columns are.
+// Keys: the types that convert to Keys, their layouts, slices and columns.
 #include "tamis/keys.h"
 
 #include <gtest/gtest.h>
@@ -105,8 +105,8 @@ void ExpectHashKeys(const Keys& keys, const HashSpec& spec, const std::vector<ui
   EXPECT_TRUE(out.Intact() && packed.Intact());
 }
 
-// `want` has the hashes of all keys. A slice that goes past the end is cut there, and chunks have
-// every key once.
+// `want` contains the hashes of all keys. A slice that extends past the end is cut there, and the
+// chunks together contain every key once.
 void ExpectCutAtTheEnd(const Keys& keys, const HashSpec& spec, const std::vector<uint64_t>& want) {
   const size_t n = want.size();
   EXPECT_EQ(keys.Slice(n / 3, SIZE_MAX).size(), n - n / 3);

@@ -21,8 +21,8 @@ namespace tamis::nulls_test {
 
 constexpr size_t kSizes[] = {0, 1, 7, 65, 513, 2047, 5000};
 
-// Which of n keys are valid, with the bitmap. The last byte of the bitmap is the last one before
-// memory that cannot be read, and bits that do not belong to a key are random.
+// Random validity of n keys, with its bitmap. The bitmap ends where readable memory ends, and bits
+// that do not belong to a key are random.
 class Validity {
  public:
   Validity(size_t n, uint64_t first_bit, uint64_t seed)
@@ -254,7 +254,7 @@ TEST_P(NullsContractTest, AreNotInsertedByAnEngine) {
   }
 }
 
-// All keys are null, and there are more than the marks of a bitmap's ranks at 64 keys each.
+// Many keys, all of them null.
 TEST_P(NullsContractTest, CanBeAll) {
   const std::vector<uint64_t> values = RandomKeys(200'000, /*seed=*/3);
   const std::vector<uint8_t> none(values.size() / 8 + 1);

@@ -175,8 +175,8 @@ TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
   EXPECT_TRUE(SameBits(got, want));
 }
 
-// A thread of an Engine that a small call needs is free after each task. A task writes one region,
-// however many keys wait in the buffers.
+// After each task, a thread of an Engine may turn to a small call. So a task is short: it writes
+// one region, however many keys wait in the buffers.
 TEST(PartitionedInsertSizesTest, ATaskIsOneRegion) {
   constexpr uint64_t kBytes = 64 * kMiB;
   constexpr unsigned kLanes = 2;
@@ -224,7 +224,7 @@ TEST(PartitionedInsertSizesTest, KeysOfEveryForm) {
   }
 }
 
-// The bulk Insert of a filter takes this route by itself if it pays.
+// The bulk Insert of a filter chooses this route if it is faster.
 TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
   SplitBlockBloomFilter got = MakeFilter(70 * kMiB + 32, std::string(Backends().front().name));
   uint64_t n = 1'000'000;
@@ -237,7 +237,7 @@ TEST(PartitionedInsertSizesTest, BulkInsertOfALargeFilter) {
   EXPECT_TRUE(SameBits(got, want));
 }
 
-// For a filter in cache, or a handful of keys, this route never pays.
+// For a filter in cache, or a handful of keys, this route is never faster.
 TEST(PartitionedInsertSizesTest, DoesNotPayForSmallFiltersOrFewKeys) {
   for (const char* backend : {"SSE4", "AVX2", "AVX3_DL", "NEON", "SVE_256"}) {
     EXPECT_FALSE(

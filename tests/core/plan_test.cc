@@ -272,7 +272,7 @@ TEST_F(PlanFiltersTest, TimesAreMissingWithoutMeasurements) {
 }
 
 TEST_F(PlanFiltersTest, TimesDecideWhereTheyAreKnown) {
-  // By cache lines, split-block filters are better; by these figures, cuckoo filters are.
+  // Split-block filters read fewer cache lines, but by these figures cuckoo filters are faster.
   Calibration calibration = Figures();
   calibration.points = {};
   for (const FilterKindInfo& info : FilterKinds()) {
@@ -412,8 +412,7 @@ TEST_F(PlanFiltersTest, NeedsDecide) {
       << tight.advice;
 }
 
-// Twenty shards of keys that are erased again: the cost of merging, and that the choice need not be
-// a filter.
+// Requirements that make filters large: an exact structure may be the choice.
 TEST_F(PlanFiltersTest, ExactIsChosenIfItIsNotLarger) {
   const Abilities must = {.erase = true, .merge = true};
   const FilterPlan plan = PlanOf(200'000'000, 1e-4, {.must = must});
@@ -443,7 +442,7 @@ TEST_F(PlanFiltersTest, StaticFiltersAreForSetsThatNeverChange) {
   EXPECT_FALSE(Says(plan, "If the set never changes"));
   EXPECT_EQ(PlanOf(100'000'000, 0.001, {.is_static = true}).choice->name, "fuse12");
   EXPECT_EQ(PlanOf(100'000'000, 1e-9, {.is_static = true}).choice->name, "fuse32");
-  // A need that no static filter meets is more important than size.
+  // A requirement that no static filter meets is more important than size.
   EXPECT_FALSE(
       is_static(*PlanOf(100'000'000, 0.004, {.must = {.merge = true}, .is_static = true}).choice));
   EXPECT_NE(Named(PlanOf(1000, 1e-4, {.is_static = true}), "fuse8").error.find("is above"),
@@ -459,8 +458,8 @@ TEST_F(PlanFiltersTest, AbsurdSizesAreReportedWithABetterKind) {
     EXPECT_EQ(SizingAdvice(info.kind, 1'000'000, 0.03), "") << info.name;
   }
   for (const double fpr : {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9}) {
-    // The default, which is fast, and the only kind that erases and merges, are never absurd
-    // choices.
+    // There is no advice against the default, which is fast, and against the only kind that both
+    // erases and merges.
     EXPECT_EQ(SizingAdvice(FilterKind::kSplitBlock, 1'000'000, fpr), "");
     EXPECT_EQ(SizingAdvice(FilterKind::kCounting, 1'000'000, fpr), "");
   }

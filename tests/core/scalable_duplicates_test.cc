@@ -18,7 +18,7 @@ template <typename F>
 class ScalableDuplicatesTest : public FileTest {
  protected:
   static constexpr ScalableOptions kOptions = {.initial_capacity = 200, .fpr = 0.1};
-  // A Bloom layer takes keys of older layers again, unless it has them itself.
+  // A Bloom layer accepts keys of older layers again, unless the layer itself contains them.
   static constexpr uint64_t kTimes = ScalableFilter<F>::kErases ? 4 : 5;
 };
 using Layers = testing::Types<SplitBlockBloomFilter, BloomFilter, CuckooFilter<8>, CuckooFilter<12>,
@@ -95,9 +95,9 @@ TYPED_TEST(ScalableDuplicatesTest, MemoryFollowsTheDifferentKeys) {
   }
 }
 
-// Layers that are no larger than the one before, including tiny ones. All keys repeat again and
-// again, with a new one now and then. For tiny layers, memory is rounded up to whole blocks or
-// buckets in both filters.
+// Layers that are no larger than the layer before, including tiny layers. All keys repeat again and
+// again, with a few new keys. For tiny layers, memory is rounded up to whole blocks or buckets in
+// both filters.
 TYPED_TEST(ScalableDuplicatesTest, GrowthNearOne) {
   using Scalable = ScalableFilter<TypeParam>;
   for (const double growth : {1.0, 1.1, 1.5}) {
@@ -168,7 +168,7 @@ TYPED_TEST(ScalableDuplicatesTest, BatchesDoAsOneKeyAfterTheOther) {
       ASSERT_EQ(Payload(bulk.layers()[i]), Payload(layer)) << i;
       refused_early += i + 1 < one.layers().size() && layer.inserted_count() < layer.capacity();
     }
-    // Includes the counts of copies, which decide how the filter goes on.
+    // Includes the counts of copies, which determine how the filter treats later keys.
     ASSERT_EQ(Serialize(bulk), Serialize(one));
   }
   EXPECT_EQ(refused_early > 0, ScalableFilter<TypeParam>::kErases) << refused_early;
@@ -213,7 +213,7 @@ TYPED_TEST(ScalableDuplicatesTest, AcceptedCopiesCanBeErased) {
   }
 }
 
-// Different keys are not mistaken for copies because others seem to have come before.
+// The filter does not mistake different keys for copies, although false positives are frequent.
 TYPED_TEST(ScalableDuplicatesTest, DifferentKeysAreAllTaken) {
   ScalableFilter<TypeParam> filter({.initial_capacity = 1000, .fpr = 0.3});
   const std::vector<uint64_t> keys = RandomKeys(50'000, /*seed=*/1);

@@ -71,9 +71,9 @@ TYPED_TEST(ScalableFilterTest, AMillionKeysFromAThousand) {
   for (size_t i = 0; i < 2000; ++i) ASSERT_TRUE(filter.Contains(keys[i * 500]));
 }
 
-// A million keys from a thousand on, with default options, take at most 2.2 times the memory of a
-// filter of the right size. Cuckoo layers keep this limit if the bound is a dozen times the rate of
-// a full table; bench/NOTES.md explains why others cannot.
+// A filter that grows from a thousand to a million keys, with default options, takes at most 2.2
+// times the memory of a filter of the right size. With cuckoo layers this holds if the bound is a
+// dozen times the rate of a full table; bench/NOTES.md explains why.
 template <typename F>
 void ExpectAtMost2Point2Times(double fpr) {
   SCOPED_TRACE(fpr);
@@ -108,8 +108,8 @@ TEST(ScalableFilterBoundTest, HoldsForAnyNumberOfLayers) {
   }
 }
 
-// A common claim is that a scalable filter may answer "absent" as soon as one layer does. By that
-// rule, nearly all keys outside of one layer would be lost.
+// A common claim is that a scalable filter may answer "no" as soon as one layer answers "no". Then
+// nearly all keys would be lost that are not in this layer.
 TEST(ScalableFilterMythTest, OneLayerThatSaysAbsentProvesNothing) {
   SplitBlockScalable filter({.initial_capacity = 100, .fpr = 0.05});
   const std::vector<uint64_t> keys = RandomKeys(10'000, /*seed=*/1);
@@ -149,7 +149,7 @@ TEST(ScalableFilterBoundTest, RatesOfLayersAreAGeometricSequence) {
   }
 }
 
-// The part of the bound that cuckoo layers do not use is left for later ones, which can then be
+// Later cuckoo layers can use the part of the bound that earlier layers did not use. So they can be
 // full tables.
 TEST(ScalableFilterBoundTest, CuckooLayersAreFullTablesAsLongAsTheBoundAllows) {
   ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 10'000, .fpr = 0.01, .growth = 1});
@@ -269,8 +269,8 @@ TEST(ScalableCuckooTest, EraseNeverLosesAKey) {
     ASSERT_TRUE(filter.Contains(present[missing[i]]));
 }
 
-// If keys come and go in equal numbers, the filter does not need ever more layers: it uses the room
-// of erased keys again.
+// If keys are inserted and erased in equal numbers, the filter does not grow forever: it reuses the
+// room of erased keys.
 TEST(ScalableCuckooTest, ErasedRoomIsUsedAgain) {
   ScalableFilter<CuckooFilter<16>> filter({.initial_capacity = 1000, .fpr = 0.01});
   Random random(/*seed=*/6);
@@ -299,8 +299,8 @@ TEST(ScalableFilterMoveTest, ToItselfChangesNothing) {
   EXPECT_EQ(filter.Count(keys), 0u);
 }
 
-// Each of two layers fits into memory, but not both. Filters that nothing has been written to take
-// no memory.
+// Each of two layers fits into memory, but not both. The test takes no memory, because nothing is
+// written to the layers.
 TEST(ScalableFilterMemoryTest, LayersAreSummed) {
   using Layer = CuckooFilter<16>;
   const uint64_t memory = PhysicalMemory();

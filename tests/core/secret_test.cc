@@ -1,5 +1,5 @@
-// The secrets of keyed hashes: they are in files only by choice, otherwise they must be given
-// again. Wrong ones are detected, and secrets are never shown.
+// The secrets of keyed hashes. A file contains its secret only on request; otherwise the secret
+// must be given to open the file. Wrong secrets are detected, and no message contains a secret.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -139,7 +139,7 @@ TEST_P(SecretTest, IsNotForVersion1) {
 
 class MergedSecretTest : public SecretTest {};
 
-// They are also not in texts that compare two filters.
+// Texts that compare two filters do not contain the secrets either.
 TEST_P(MergedSecretTest, IsNotShown) {
   const AnyFilter one = MakeKeyed(HashKind::kSipHash13);
   const AnyFilter other = MakeKeyed(HashKind::kSipHash13, kOther);

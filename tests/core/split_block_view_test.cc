@@ -1,5 +1,5 @@
-// Views of blocks in foreign memory do the same, bit for bit, as a filter of these blocks, at any
-// address. Memory that cannot be a view is refused.
+// Views of blocks in memory of the caller, at any address, act like a filter of these blocks, bit
+// for bit. Memory that cannot be a view is refused.
 #include "tamis/filters/split_block_view.h"
 
 #include <gtest/gtest.h>
@@ -381,7 +381,7 @@ TEST(SplitBlockViewMakingTest, WithoutABackendItIsTheDefaultOne) {
   EXPECT_EQ(&ConstSplitBlockView(memory, {}, &portable).backend(), &portable);
 }
 
-// A view without a count does not pay for one, and copies of a view share their count.
+// A view does not need a count. Copies of a view share their count.
 TEST(SplitBlockViewMakingTest, CountsAreOptional) {
   alignas(32) std::byte memory[32] = {};
   const SplitBlockView uncounted{memory};

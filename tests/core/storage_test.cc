@@ -1,4 +1,4 @@
-// The memory of filters: alignment, zeros, its source, and refusals before memory is taken.
+// The memory of filters: alignment, zeros, its source, and refusals before memory is allocated.
 #include "tamis/detail/storage.h"
 
 #include <gtest/gtest.h>

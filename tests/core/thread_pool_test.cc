@@ -80,7 +80,7 @@ TEST(ThreadPoolTest, CallsFromSeveralThreadsRunSideBySide) {
   EXPECT_EQ(sums, std::vector<size_t>(kCallers, 50 * 8555));
 }
 
-// A call that has all threads leaves them to a later call between two tasks, except for its caller.
+// Between two tasks, the threads of a call may turn to a later call, except for the calling thread.
 TEST(ThreadPoolTest, ASmallCallDoesNotWaitForALargeOne) {
   constexpr unsigned kThreads = 4;
   detail::ThreadPool pool;

@@ -21,8 +21,8 @@
 
 namespace tamis::windowed_filter_test {
 
-// A rate at which a test hardly ever sees a false positive. Classic filters of a few words, for a
-// few keys, have more of them than the formula gives.
+// A rate at which false positives hardly ever occur in a test. In classic filters of a few words,
+// false positives are more frequent than the formula predicts.
 constexpr double kHardlyEver = 1e-9;
 template <typename F>
 constexpr size_t kErrors = std::is_same_v<F, BloomFilter> ? 5 : 0;

@@ -145,7 +145,7 @@ TYPED_TEST(CuckooOnDevice, InsertsIntoTheFirstBucketWithRoom) {
     num_accesses = 0;
     EXPECT_TRUE(ref.Insert(7));
     EXPECT_EQ(cuckoo::NumUsed<kBits>(first), std::min(copy, slots));
-    // One read and one replacement; if the first bucket is full, one more read.
+    // Reads and replaces the first bucket. If it is full, also reads the second bucket.
     EXPECT_EQ(num_accesses, copy <= slots ? 2u : 3u);
   }
   EXPECT_FALSE(ref.Insert(7));

@@ -121,7 +121,7 @@ TYPED_TEST(CudaReserve, WithoutThatMemoryTheFilterIsNotMade) {
   const std::string message =
       MessageOf(ErrorCode::kOutOfMemory, [&] { DeviceFilter(host, {.runtime = &runtime}); });
   EXPECT_EQ(runtime.num_live(), 0u);
-  // Either the filter or the local memory may be what does not fit.
+  // The message is about the filter or about the local memory, whichever does not fit.
   ExpectContains(message, "bytes");
   runtime.SetMemory(FakeRuntime::kInsertLocalBytes - 1);
   FakeRuntime fresh;

@@ -149,7 +149,7 @@ TEST_F(DeviceFilterTest, TakesEveryFormOfKeys) {
   EXPECT_EQ(device.InsertAsync(StringColumn{bytes.data(), offsets}, nullptr), kInvalidValue);
 }
 
-// Like Clone, because the copy would look intact.
+// Refused as by Clone, because the copy on the device would look intact.
 TEST_F(DeviceFilterTest, RefusesADamagedMappedFilter) {
   const TemporaryFolder folder;
   const SplitBlockBloomFilter host = HostFilter();
@@ -445,7 +445,7 @@ TEST(DeviceFilterMemory, AllOfItComesFromTheResource) {
   EXPECT_EQ(runtime.num_live(), 0u);
 }
 
-// Memory that is freed much later than any stream could notice.
+// Frees memory only when the object is destroyed, so that work on a stream never uses freed memory.
 class LateResource final : public MemoryResource {
  public:
   void* Allocate(uint64_t bytes, cudaStream_t) noexcept override {

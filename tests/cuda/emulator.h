@@ -42,8 +42,8 @@ void RunWarp(uint64_t warp, uint64_t num_warps, const LaneBody& body);
 void RunGrid(uint64_t num_warps, const LaneBody& body);
 
 // Runs all warps of a grid at the same time. At each access to memory that other lanes change, a
-// lane may stop, in one case of two, for any other lane that can run; the seed decides. Each lane
-// has a stack of 128 KiB, which limits the number of warps.
+// lane stops with probability 1/2, and any other lane that can run continues. The seed determines
+// these choices. Each lane has a stack of 128 KiB, which limits the number of warps.
 void RunGridShuffled(uint64_t num_warps, uint64_t seed, const LaneBody& body);
 
 }  // namespace tamis::cuda

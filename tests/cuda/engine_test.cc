@@ -563,7 +563,7 @@ TEST_F(EngineOnDeviceTest, KeysInDeviceMemoryAreLookedUpThere) {
   EXPECT_EQ(engine.stats().device_calls, 1u);
   runtime_.FailWork(0, kLaunchFailure);
   EXPECT_THROW(engine.Count(filter_, there), Error);  // no other backend can read the keys
-  EXPECT_THROW(engine.Count(filter_, there), Error);  // nor find out any more where they are
+  EXPECT_THROW(engine.Count(filter_, there), Error);  // nor find out where the keys are
   EXPECT_TRUE(runtime_.Free(memory, nullptr).ok());
 }
 

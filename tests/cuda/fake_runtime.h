@@ -41,8 +41,8 @@ class FakeRuntime final : public Runtime {
   // The n-th piece of work that runs from now on, on any stream, fails. As on a GPU, every later
   // call also fails.
   void FailWork(int64_t n, Status status);
-  // From now on kernels cannot use pageable memory. By default they can: some machines share page
-  // tables between host and device.
+  // From now on kernels cannot use pageable memory. By default they can, as on machines that share
+  // page tables between host and device.
   void RefusePageable() { uses_pageable_ = false; }
   // From now on no kernel can run on the devices, which then have compute capability 7.0.
   void RemoveImages();
@@ -73,8 +73,8 @@ class FakeRuntime final : public Runtime {
   uint64_t num_pending() const;
   // Number of blocks of memory, streams and events that are not freed.
   uint64_t num_live() const;
-  // Number of blocks that were freed while another device was current. No work that uses such
-  // memory can be on the default stream of that device.
+  // Number of blocks that were freed while a device other than theirs was current. Work on the
+  // default stream of the current device cannot use such blocks.
   uint64_t freed_elsewhere() const { return freed_elsewhere_; }
   uint64_t live_bytes() const { return device_bytes_; }
 

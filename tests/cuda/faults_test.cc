@@ -1,6 +1,6 @@
-// Every operation on a filter of a device that is not current, while each call of the CUDA runtime
-// fails once, and during captures. An operation fails or succeeds, and all other state stays the
-// same.
+// Runs every operation on a filter of a device that is not current, with each call of the CUDA
+// runtime failing once, and during captures. The operation fails or succeeds, and no other state
+// changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -352,7 +352,7 @@ TEST(CudaFaults, ACallThatFailsLeavesTheRestUnchanged) {
   }
 }
 
-// A failure of the work itself ends all use of the device, but nothing else is lost.
+// After a failure of work on a stream, the device cannot be used, but everything else works.
 TEST(CudaFaults, WorkThatFailsIsAnErrorOfTheCallThatWaits) {
   for (const Operation& operation : Operations()) {
     int errors = 0;

@@ -1,5 +1,5 @@
-// Uses filters. With an argument, lists all backends instead, which looks for GPUs. driver_test.py
-// checks which of the two loads a driver.
+// Uses filters. With an argument, the program lists all backends instead, which searches for GPUs.
+// driver_test.py checks that only the list loads a driver.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

@@ -56,7 +56,7 @@ REQUIRED = {
         (BYTE_LOAD, 1, 1), (ADD, 0, 0)],
     "CommonContainsCallINS0_13SplitBlockRefELNS0_7AnswersE0ELb1ENS0_12MaskedColumn": [
         (BYTE_LOAD, 1, 1), (ADD, 1, 1)],
-    # A key, a multiplier and three slots. A slot of 12 bits is two bytes.
+    # Loads of a key, a multiplier and three slots. A slot of 12 bits is two loads of a byte.
     "CommonContainsCallINS0_7FuseRefILi8EEELNS0_7AnswersE0ELb0ENS0_9KeyColumn": [
         (LOAD, 5, 5), (BYTE_LOAD, 3, 3), (ADD, 0, 0)],
     "CommonContainsCallINS0_7FuseRefILi12EEELNS0_7AnswersE0ELb0ENS0_9KeyColumn": [

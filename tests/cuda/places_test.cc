@@ -1,5 +1,5 @@
-// Memory of other devices is refused before the launch of a kernel that would touch it, because
-// such a kernel ends CUDA for the process. Work on other streams is waited for on request.
+// Memory of other devices is refused before a kernel that would access it is launched, because such
+// a kernel makes CUDA unusable for the process. On request, calls wait for work on other streams.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -142,7 +142,7 @@ TEST(CudaPlaces, APipelineRefusesTheMemoryOfAnotherDeviceAndStringsOnAny) {
   EXPECT_EQ(pipeline.Contains(device, StringColumn{nullptr, empty}, Bitmap(bits)), 2u);
 }
 
-// On most systems a kernel that uses such memory ends CUDA for the process.
+// On most systems, a kernel that uses such memory makes CUDA unusable for the process.
 TEST(CudaPlaces, FiltersRefuseMemoryOfTheHostThatTheDeviceCannotUse) {
   FakeRuntime runtime;
   runtime.RefusePageable();

@@ -1,4 +1,4 @@
-// Copies past the caches: of any size, from and to any address, without touching other bytes.
+// Copies that bypass the caches: of any size, from and to any address. No other byte is changed.
 #include "cuda/src/staging.h"
 
 #include <gtest/gtest.h>

@@ -94,7 +94,7 @@ TEST(ForeignFilterTest, ImportedFilesAnswerAndGiveBackTheSameBytes) {
   }
 }
 
-// Opens a golden file of each format whose class differs, with inserted keys.
+// Opens golden files in each format, and saves and opens them as imported files.
 TEST(ForeignFilterTest, EveryFormatIsOpened) {
   const TemporaryFolder folder;
   const std::filesystem::path golden = TAMIS_GOLDEN_DIR;
@@ -320,8 +320,8 @@ TEST(ForeignFilterTest, TheMagicAloneMakesAnImportedFile) {
   }
 }
 
-// A program with correct checksums can save a stream that is invalid in its format. The error then
-// has the name of the file and the offset in it.
+// An imported file with correct checksums can contain a stream that is invalid in its format. The
+// error then contains the file's name and the offset in the file.
 TEST(ForeignFilterTest, AStreamThatIsNotOfItsFormat) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "imported";

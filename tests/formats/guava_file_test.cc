@@ -80,7 +80,7 @@ TEST(GuavaGoldenTest, EachIsRead) {
   }
 }
 
-// Tests several pieces, the last one short.
+// A filter that is read in several pieces, the last of which is short.
 TEST(GuavaFileTest, LargeOnesAreReadAgain) {
   const TemporaryFolder folder;
   GuavaBloomFilter filter(GuavaFunnel::kLong, {.capacity = 500000});

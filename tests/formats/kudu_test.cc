@@ -311,7 +311,8 @@ TEST(KuduTest, IntegersThatTheTypeDoesNotHave) {
     const uint8_t but_the_last = 7;
     EXPECT_EQ(filter.Insert(Keys(keys).WithValidity(&but_the_last)), 3u);
     EXPECT_EQ(filter.Count(keys), 3u);
-    EXPECT_FALSE(filter.Contains(static_cast<uint64_t>(last) * 2 + 1));  // has the bytes of -1
+    EXPECT_FALSE(
+        filter.Contains(static_cast<uint64_t>(last) * 2 + 1));  // its low bytes are those of -1
   }
 }
 

@@ -127,7 +127,7 @@ struct CuckooFormat {
   }
   static void Use(Filter& filter, const std::vector<std::string>& keys) {
     ASSERT_LE(filter.Count(keys), keys.size());
-    // These filters only take long.
+    // Larger filters would only take long.
     if (filter.bytes() > 10000 || filter.expansion() > 10 || filter.max_iterations() > 1000) return;
     const size_t inserted = filter.Insert(keys);
     ASSERT_GE(filter.Count(keys), inserted);
@@ -200,7 +200,7 @@ TYPED_TEST(RedisDumpTest, PiecesAreTheFile) {
   }
 }
 
-// The last reply of SCANDUMP, and chunks of any length.
+// Dumps with the last reply of SCANDUMP, and with chunks of any length, give the same filter.
 TYPED_TEST(RedisDumpTest, OtherChunksOfTheSame) {
   using Filter = typename TypeParam::Filter;
   for (const auto& recipe : TypeParam::Recipes()) {

@@ -94,7 +94,7 @@ TEST(SparkGoldenTest, EachIsRead) {
   }
 }
 
-// A filter opened by name has keys of one sort.
+// A file that is opened by the name of a format has keys of one sort.
 TEST(SparkGoldenTest, EachIsAForeignFilter) {
   for (const SparkVariant& variant : kSparkVariants) {
     const Bytes golden = SparkGolden(SparkTestName("mixed", variant));
@@ -129,7 +129,7 @@ TEST(SparkGoldenTest, EachIsAForeignFilter) {
   }
 }
 
-// Tests several pieces, the last one short.
+// A filter that is read in several pieces, the last of which is short.
 TEST(SparkFileTest, LargeOnesAreReadAgain) {
   const TemporaryFolder folder;
   for (const SparkVariant& variant : kSparkVariants) {

@@ -485,8 +485,8 @@ TEST(SparkTest, MovedFrom) {
   read_only([&] { filter.Merge(other); });
   filter = std::move(other);
   EXPECT_TRUE(filter.Contains(uint64_t{1}));
-  // A moved-from filter can be written and read, although it had more hashes than valid for so few
-  // bits.
+  // A moved-from filter can be written and read, although its number of hashes would be invalid for
+  // so few bits.
   SparkBloomFilter slow({.capacity = 1, .num_bits = 100000});
   EXPECT_GT(slow.num_hashes(), SparkBloomFilter::MaxHashes(512));
   const SparkBloomFilter constructed = std::move(slow);

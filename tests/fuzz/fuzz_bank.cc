@@ -30,8 +30,8 @@ namespace {
 namespace offset = detail::offset;
 constexpr uint64_t kPage = bank::kBlockBytes;
 
-// The secret for every bank with a keyed hash whose file lacks its secret. It is rarely the right
-// one.
+// The secret for every bank with a keyed hash whose file lacks the secret. This secret is rarely
+// the right one.
 constexpr HashSecret kSecret = {1, 2};
 
 // The outcome of opening a bank: "" or the problem with its bytes.
@@ -114,8 +114,8 @@ detail::BankFile RequireSealed(const Bytes& bytes) {
   return file;
 }
 
-// Changes the answers of a mapped file into those of a reader: a page that does not match its
-// checksum has all members for its keys. Returns these pages.
+// Changes the answers of a mapped file into the answers of a reader. If a page does not match its
+// checksum, a reader answers "maybe" for all members and the keys of the page. Returns these pages.
 std::vector<BankDamage> AddDamage(const Bytes& bytes, const detail::BankFile& file,
                                   const HashSpec& hash, size_t n, std::vector<uint64_t>& bits) {
   std::vector<BankDamage> damaged;

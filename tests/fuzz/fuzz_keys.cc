@@ -1,7 +1,6 @@
 // Reads untrusted bytes as keys, in every way of the command: lines, CSV, tab-separated text,
-// integers as text and raw, packed or not. The keys must not depend on the pieces of the input or
-// on the sizes of batches, and an error must not either. Lines must equal the result of a simple
-// reader.
+// integers as text and raw, packed or not. Keys and errors must not depend on the pieces of the
+// input or on the sizes of batches. Lines must equal the result of a simple reader.
 #include <poll.h>
 #include <unistd.h>
 
@@ -112,8 +111,8 @@ bool IsBegin(const std::vector<T>& a, const std::vector<T>& b) {
                     b.begin());
 }
 
-// If the input is refused, the keys read so far depend on the pieces, but one read must be a prefix
-// of the other.
+// If the input is refused, the number of keys read before the error depends on the pieces, but the
+// keys of one read must be a prefix of the keys of the other.
 void RequireSame(const Read& a, const Read& b) {
   Require(a.refused == b.refused);
   if (a.refused) {

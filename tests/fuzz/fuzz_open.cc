@@ -37,8 +37,8 @@ void UseFilter(const Filter& filter) {
   filter.expected_fpr();
 }
 
-// A cuckoo filter may be too full for a key. It contains the keys that it accepts, and erases
-// them. A static filter accepts none.
+// Inserts and erases keys. A cuckoo filter may be too full for a key. A filter contains the keys
+// that it accepts, and erases them. A static filter accepts no keys.
 void ChangeFilter(Filter& filter) {
   const uint64_t before = filter.inserted_count();
   const std::vector<uint64_t> keys = {1, 2, 3, 3};
@@ -53,8 +53,9 @@ void ChangeFilter(Filter& filter) {
     if (std::find(rejected.begin(), rejected.end(), i) == rejected.end()) in.push_back(keys[i]);
   }
   Require(in.size() == inserted && filter.Count(in) == inserted);
-  // A scalable filter may have no error rate left for another layer, or may not know which layer
-  // has a key. It does not count a key that is already found and would need another layer.
+  // A scalable filter may have no error rate left for another layer, or may be unable to decide
+  // which layer has a key. It does not count a key that it already finds and that would need
+  // another layer.
   if (filter.kind() == FilterKind::kScalable) return;
   Require(filter.inserted_count() == before + inserted);
   if (auto* const erasable = dynamic_cast<ErasableFilter*>(&filter)) {
@@ -106,7 +107,7 @@ void OpenInEveryWay(const Bytes& bytes) {
     const AnyFilter loaded = Load(path);
     const size_t payload_at = again.size();
     if (loaded->kind() == FilterKind::kScalable) {
-      // Its payload consists of its layers.
+      // The payload of a scalable filter consists of its layers.
       Require(header.payload_bytes == bytes.size() - payload_at);
     } else {
       const auto payload = loaded->payload();

@@ -116,8 +116,8 @@ Spec ReadSpec(Input& input) {
   constexpr double kTightenings[] = {0.85, 0.5, 0.01, 0.99, 1};
   spec.layered.growth = input.Choose(kGrowths);
   spec.layered.tightening = input.Choose(kTightenings);
-  // Always with a limit: for few keys, layers with a low rate and fingerprints of 8 bits have
-  // gigabytes.
+  // Layers with a low rate and fingerprints of 8 bits take gigabytes even for few keys, so
+  // max_bytes is always set.
   spec.layered.max_bytes = input.Byte() % 2 == 0 ? uint64_t{1} << 20 : 64 * (1 + input.Byte());
   spec.layered.hash = options.hash;
   return spec;
@@ -365,7 +365,7 @@ class Subject {
     for (const auto& [number, copies] : other.strings_) strings_[number] += copies;
   }
 
-  // For kinds that support it. Keys in both filters stay.
+  // Does nothing for kinds that cannot be intersected. Keys that are in both filters stay.
   void Intersect(const Subject& other) {
     const bool did = IntersectAs<SplitBlockBloomFilter>(other) || IntersectAs<BloomFilter>(other);
     if (!did) return;

@@ -30,7 +30,7 @@ void Ask(const Filter& filter, const std::vector<std::string_view>& keys) {
   }
 }
 
-// Skips changes that would only take long, or more memory than a fuzzer has.
+// Changes the filter. Skips changes that would only take long, or too much memory for a fuzzer.
 void Change(RedisBloomFilter& filter, const std::vector<std::string_view>& keys) {
   if (filter.link(filter.num_links() - 1).capacity > 10000 || filter.expansion() > 10) return;
   try {

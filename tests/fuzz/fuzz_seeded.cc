@@ -1,6 +1,6 @@
-// Not a target, but a test that targets find defects: with a defect that TAMIS_FUZZ_DEFECT names,
-// for inputs that begin with "taMi". Without a defect it finds nothing.
-// `tests/campaigns/fuzz.py --self-test` runs it.
+// Tests that fuzzing finds defects: this target has the defect that TAMIS_FUZZ_DEFECT names, for
+// inputs that begin with "taMi". Without TAMIS_FUZZ_DEFECT, nothing may be found.
+// `tests/campaigns/fuzz.py --self-test` runs this target.
 #include <chrono>
 #include <climits>
 #include <cstddef>

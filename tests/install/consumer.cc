@@ -25,7 +25,7 @@ int main() {
               static_cast<int>(tamis::DefaultBackend().name.size()),
               tamis::DefaultBackend().name.data(), found, keys.size());
 
-  try {  // must throw whatever flags a project is compiled with
+  try {  // must throw, whatever flags the project is compiled with
     const tamis::SplitBlockBloomFilter none(
         {.capacity = 1000, .fpr = std::numeric_limits<double>::quiet_NaN()});
     std::printf("a rate that is no number was taken for %g\n", none.expected_fpr());

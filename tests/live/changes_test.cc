@@ -65,8 +65,8 @@ TYPED_TEST(ChangesTest, KeysInsertedWhileOthersAreReplayedAreInTheNewFilter) {
   this->live_.Rebuild({[&](RebuildContext&) {
     TypeParam filter = FilterOf<TypeParam>({1});
     this->live_.Insert(KeyVector{100});
-    // Called by the replay. Later, when the gate is closed, the other thread would wait for this
-    // one.
+    // The replay calls this. Later, when the gate is closed, the other thread would wait for this
+    // thread.
     filter.before_insert = [&, calls = 0]() mutable {
       if (calls++ > 0) return;
       std::thread([&] { this->live_.Insert(KeyVector{101}); }).join();
@@ -283,8 +283,8 @@ TEST_F(ErasesTest, AreReplayedInTheOrderOfTheirCalls) {
   EXPECT_EQ(live_.Read()->size(), 0u);
 }
 
-// Two keys that a cuckoo filter cannot distinguish. Erasing one of them from a filter that has only
-// the other loses the other.
+// Returns two keys that a cuckoo filter cannot distinguish. If a filter has only one of them,
+// erasing the other one erases it.
 std::pair<uint64_t, uint64_t> Twins() {
   CuckooFilter<16> filter({.capacity = 1000});
   filter.Insert(uint64_t{0});
@@ -340,8 +340,8 @@ TEST_F(ErasesTest, ARebuiltFilterWithoutRoomIsNotPublished) {
   EXPECT_EQ(live_.Read()->Count(keys), keys.size());
 }
 
-// A filter is often rebuilt because it is full. Keys without room in the old filter are in the new
-// one.
+// A filter is often rebuilt because it is full. The new filter has the keys for which the old
+// filter had no room.
 TEST_F(ErasesTest, KeysRefusedByTheOldFilterAreInTheNewOne) {
   const KeyVector keys = RandomKeys(5000, /*seed=*/4);
   Live<LockedCuckoo> live;

@@ -134,8 +134,8 @@ TYPED_TEST(ConcurrentBloomTest, NamesTheNullsThatItDoesNotInsert) {
   EXPECT_FALSE(concurrent.change_traits().erases);
 }
 
-// Compares with a plain filter that is queried before each insertion. The first of equal keys is
-// new, and no other is new or counted, in a batch and singly.
+// Compares with a plain filter that is queried before each insertion. Only the first of equal keys
+// is new and counted, in a batch and one by one.
 TYPED_TEST(ConcurrentBloomTest, TellsWhichKeysAreNew) {
   Random random(8);
   for (const size_t n : {size_t{1}, size_t{64}, size_t{65}, size_t{2047}, size_t{5000}}) {

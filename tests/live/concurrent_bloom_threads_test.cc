@@ -1,6 +1,6 @@
-// Threads that insert into a filter and query it at the same time. Each test covers a mistake that
-// was made once: loading, changing and storing a word, which loses bits of other threads; a file
-// saved during insertions whose checksum is wrong; the answer "no" for an inserted key.
+// Threads that insert into a filter and query it at the same time. Each test covers a possible
+// mistake: loading, changing and storing a word, which loses bits of other threads; a wrong
+// checksum in a file saved during insertions; the answer "no" for an inserted key.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

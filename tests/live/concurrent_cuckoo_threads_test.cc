@@ -70,7 +70,7 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, KeysThatStayAreFoundWhileOthersAreMoved)
         }
       });
     }
-    // A new random order each time. Otherwise the same places would become free again.
+    // A new random order each time, because otherwise the same places would become free again.
     Random random(2);
     std::vector<uint64_t> order(leaving.begin(), leaving.end());
     const size_t rounds = 40'000 / capacity + 2;
@@ -89,8 +89,9 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, KeysThatStayAreFoundWhileOthersAreMoved)
   }
 }
 
-// A bulk query whose kernel finds nothing, because all fingerprints are moved while it runs: the
-// keys are found nevertheless. (Threads meet in this way too rarely for a test.)
+// A bulk query whose kernel finds nothing, because all fingerprints are moved while the kernel
+// runs. The query must find the keys even so. (With real threads, this occurs too rarely for a
+// test.)
 struct MovedMeanwhile {
   static inline std::function<void()> move;
   static void Contains(const void*, const cuckoo::Geometry&, const detail::Batch& batch,
@@ -190,7 +191,7 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, OneThreadLearnsThatAKeyIsNew) {
   EXPECT_EQ(told, plain.inserted_count());
 }
 
-// A file states how many fingerprints its table has. Loading fails if that is wrong.
+// A file states how many fingerprints its table has. Loading fails if this number is wrong.
 TYPED_TEST(ConcurrentCuckooThreadsTest, AFileIsOfOneTime) {
   const TemporaryFolder folder;
   constexpr size_t kKeys = 5000;

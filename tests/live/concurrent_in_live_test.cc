@@ -87,8 +87,9 @@ TEST(ConcurrentFilterTest, OnlyItsOwnerSavesIt) {
   EXPECT_TRUE(SplitBlockBloomFilter::Load(folder / "f").Contains(uint64_t{1}));
 }
 
-// A query of a full cuckoo filter may find a rejected key by an equal fingerprint of another key.
-// Such a key must not be committed: it would be missed once the other key is erased.
+// A query of a full cuckoo filter may find a rejected key because another key has an equal
+// fingerprint. The rejected key must not be committed: once the other key is erased, the filter
+// would answer "no" for it.
 TEST(ConcurrentGuardTest, KeysThatTheFilterRefusesAreNotCommitted) {
   Live<ConcurrentCuckooFilter<8>> live;
   live.Publish(ConcurrentCuckooFilter<8>({.capacity = 100}));
@@ -125,7 +126,7 @@ TEST(ConcurrentGuardTest, ACacheThatLeavesKeysOutIsNotBelieved) {
   EXPECT_EQ(guard.stats().cache_failures, 1u);
 }
 
-// The database may take long. A load must not keep a filter alive meanwhile.
+// The database may take long. During a load, the guard must not keep a filter alive.
 TEST(ConcurrentGuardTest, ALoadKeepsNoFilter) {
   Live<ConcurrentSplitBlockBloomFilter> live;
   ConcurrentSplitBlockBloomFilter filter({.capacity = 100});
@@ -168,7 +169,7 @@ TEST(ConcurrentGuardTest, ALoadKeepsNoFilter) {
 
 TEST(StripedCountTest, IsNeverBelowZero) {
   detail::StripedCount count;
-  count.Subtract(1);  // as read before an addition on another stripe
+  count.Subtract(1);  // as if read before the matching addition on another stripe
   EXPECT_EQ(count.Get(), 0u);
   count.Add(3);
   EXPECT_EQ(count.Get(), 2u);

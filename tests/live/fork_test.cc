@@ -21,7 +21,8 @@ namespace tamis::fork_test {
 
 using Blocks = SplitBlockBloomFilter;
 
-// Works whatever locks are held at the fork by threads that the child does not have.
+// The child can use a snapshot even if other threads of the parent held locks at the time of the
+// fork.
 TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
   const std::vector<uint64_t> keys = RandomKeys(500, /*seed=*/1);
   auto live = std::make_unique<Live<Blocks>>();
@@ -50,8 +51,8 @@ TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
   }
 }
 
-// Static objects are destroyed like this when a child exits. The rebuild waits for a change to end,
-// and a change waits for the rebuild.
+// When a child exits, it destroys static objects like this. At the time of the fork, a rebuild
+// waits for the end of a change, and another change waits for the rebuild.
 TEST(ForkTest, AChildDestroysObjectsThatItsParentUses) {
   const TemporaryFolder folder;
   auto live = std::make_unique<Live<LockedBlocks>>();

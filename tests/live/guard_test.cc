@@ -206,7 +206,8 @@ TEST_F(GuardTest, KeysCanBeStrings) {
   EXPECT_EQ(guard.Get("elsewhere", cache, load), std::nullopt);
 }
 
-// The hash of a number is not the hash of a string: the filter would answer "no" to all strings.
+// Numbers and strings are hashed differently, so a filter of numbers would answer "no" to all
+// strings.
 TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   Live<SplitBlockBloomFilter> live;
   live.Publish(FilterOf<SplitBlockBloomFilter>({1, 2, 3}));
@@ -259,8 +260,8 @@ TEST(GuardFormsTest, KeysOfUnknownTypeAndNoKeysMayBeAnything) {
   EXPECT_EQ(guard.stats().blocked, 1u);
 }
 
-// With one string in it, it would count as a filter of strings and answer "no" to all other
-// strings.
+// If one string were inserted, the filter would count as a filter of strings, and would answer "no"
+// to all other strings.
 TEST(GuardFormsTest, NothingIsInsertedIntoAFilterOfOtherKeys) {
   Live<LockedBlocks> live;
   live.Publish(FilterOf<LockedBlocks>({1, 2, 3}));
@@ -388,8 +389,8 @@ TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   EXPECT_EQ(live.Erase(std::vector<uint64_t>{1, 2, 2}), 3u);
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2}), 2u);
 
-  // A filter from a later rebuild does not have the copies. A filter that is being rebuilt gets
-  // all.
+  // A filter from a later rebuild does not have the copies. A filter from a running rebuild gets
+  // all copies.
   refused();
   live.Rebuild({[](RebuildContext&) { return FilterOf<Cuckoo>({}, 1000); }});
   guard.Insert(1, [] {});
@@ -404,8 +405,9 @@ TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2, 3}), 3u);
 }
 
-// The copy of a failed commit may be erased before the key is inserted again: the commit succeeded
-// after all and the key was deleted later, or the caller took it back.
+// The copy of a failed commit may be erased before the key is inserted again: perhaps the commit
+// succeeded in spite of its exception, and the key was deleted later, or the caller erased the
+// copy.
 TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain) {
   using Cuckoo = ConcurrentCuckooFilter<16>;
   const auto committed = [] { throw std::runtime_error("the reply is lost"); };

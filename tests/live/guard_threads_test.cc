@@ -207,7 +207,7 @@ struct StoppingHash {
   }
 };
 
-// Each batch has a key that the other one needs, and loads its own key before it waits.
+// Each of two batches loads one key, and then waits for a key that the other batch loads.
 TEST_F(GuardThreadsTest, BatchesDoNotWaitForEachOther) {
   CacheGuard<uint64_t, uint64_t, LockedBlocks, StoppingHash> guard(live_);
   TestStore caches[2];

@@ -1,10 +1,10 @@
 // Tests every interleaving of the steps of a query with the steps of a writer, on tables of a few
 // buckets: a key that stays in the table is never missed.
 //
-// A writer does the same whether threads query or not. So its stores, to buckets and to the log,
-// are recorded once. A query reads each value as of some number of these stores, never fewer than
-// for the read before. The test tries all such sequences, with the buckets in both orders. The log
-// is so short that entries are overwritten while they are read.
+// Queries do not influence a writer. So its stores, to buckets and to the log, are recorded once.
+// Each read of a query sees the memory after some number of these stores, at least as many as the
+// read before. The test tries all such sequences, with the buckets in both orders. The log is so
+// short that entries are overwritten while they are read.
 #include "live/src/move_log.h"
 
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ class Trial {
     staying_ = keys_;
   }
 
-  // Makes a few changes: keys that go, come, or come as copies of others.
+  // Makes a few changes: erases keys, inserts keys, and inserts copies of keys.
   void Change() {
     const uint64_t changes = 1 + random_.Below(5);
     for (uint64_t i = 0; i < changes && states_.size() < 10; ++i) {

@@ -1,4 +1,5 @@
-// Freeing the replaced filter: no thread waits for it, although it takes long for a large filter.
+// Freeing the replaced filter: no thread waits for this, although freeing a large filter takes
+// long.
 #include <gtest/gtest.h>
 
 #include <chrono>

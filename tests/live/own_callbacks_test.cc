@@ -1,4 +1,4 @@
-// Rebuilds and watches that their own callbacks end or wait for.
+// Rebuilds and watches whose own callbacks end them or wait for them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -137,7 +137,7 @@ TEST_F(OwnWatchTest, EndsWhereItsLoaderDestroysIt) {
   ExpectEnded();
 }
 
-// Meanwhile the thread of the watch reaches its own check, which must not wait for this one.
+// At the same time, the watch's own thread begins a check, which must not wait for this check.
 TEST_F(OwnWatchTest, EndsWhereALoaderThatWasCalledByHandDestroysIt) {
   Watched(milliseconds(400), [&] {
     std::this_thread::sleep_for(milliseconds(600));

@@ -50,8 +50,8 @@ struct Figures {
   }
 };
 
-// Queries at most a few hundred inserted keys, singly or in bulk, and the same number of other
-// keys. Only for the answer "no" a cuckoo filter checks that no fingerprint was moved meanwhile.
+// Queries at most a few hundred inserted keys, one by one or in bulk, and the same number of other
+// keys, because only before the answer "no" a cuckoo filter checks whether fingerprints were moved.
 template <typename Filter>
 void AskForSome(const Filter& filter, KeySpan known, Random& random, Figures& figures) {
   constexpr size_t kKeys = 500;

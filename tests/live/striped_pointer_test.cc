@@ -30,7 +30,7 @@ TEST(StripedPointerTest, ThreadsAreSpreadOverAllStripes) {
   EXPECT_EQ(seen.size(), kStripes);
 }
 
-// Readers of two stripes that write to one count would slow each other down.
+// If readers of two stripes wrote to one count, they would slow each other down.
 TEST(StripedPointerTest, StripesHaveCountsOfTheirOwn) {
   StripedPointer<const int> pointer;
   pointer.Exchange(std::make_shared<const int>(1));

@@ -96,7 +96,7 @@ TEST_F(WatchTest, LooksByItself) {
   }
 }
 
-// It would take an hour if it waited for its next check.
+// If the watch waited for its next check, ending would take an hour.
 TEST_F(WatchTest, EndsPromptly) {
   Save(2);
   { const Watch<Blocks> watch(live_, path_, Seldom()); }
@@ -228,7 +228,7 @@ struct NoDescriptors {
   rlimit before = {};
 };
 
-// The file was once mistaken for a new one, because the checksum in its header was unknown.
+// The watch must not mistake the file for a new file, although its last check could not open it.
 TEST_F(WatchTest, AFileThatServesIsNotPublishedAgainAfterItCouldNotBeOpened) {
 #if defined(__clang__) && defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "clang's check of types opens a pipe, and fails where it cannot";
@@ -269,7 +269,8 @@ TEST_F(WatchTest, ADamagedFileIsReadThriceAndThenWhenItChanges) {
   ExpectServing(1, 4);
 }
 
-// Within a tick of the clock: the same inode, length and time, but other contents.
+// The file is replaced within a tick of the clock: the same inode, length and time, but other
+// contents.
 TEST_F(WatchTest, SeesAFileThatLooksLikeTheOldOne) {
   Save(2);
   struct stat before = {};

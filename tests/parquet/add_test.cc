@@ -1,4 +1,4 @@
-// Filters are added to files, or an error leaves no file behind.
+// Adds filters to files. An error leaves no file behind.
 #include "tamis/parquet/add.h"
 
 #include <gtest/gtest.h>
@@ -145,7 +145,7 @@ TEST_F(AddTest, SizesFollowTheDistinctKeys) {
       const uint64_t bytes = std::bit_ceil(32 * SplitBlockBlocks(distinct, fpr));
       EXPECT_EQ(chunk.bytes, bytes) << distinct << " at " << fpr;
       EXPECT_LE(chunk.fpr, fpr);
-      // Folded or not, it equals a filter created with this size.
+      // Folded or not, the filter equals a filter that is created with this size.
       SplitBlockBloomFilter filter({.bytes = bytes, .hash = kFilterHash});
       filter.Insert(keys);
       const std::string after = ReadFile(to());
@@ -309,7 +309,7 @@ TEST_F(AddTest, AFileThatChangesDuringTheRunIsAnError) {
                         if (chunk.row_group == 2) change();
                       }};
   };
-  // Another file replaces it, so the decoded values may be from either.
+  // Another file replaces the file during the work, so the decoded values may be from either file.
   EXPECT_EQ(Refusal(from, with([&] { fs::rename(Put(file, "other"), from); })), ErrorCode::kBusy);
   EXPECT_EQ(Refusal(from, with([&] {
                       std::string bytes = file.Bytes();

@@ -89,9 +89,9 @@ TEST_F(BankOfParquetTest, KeysAreAskedAsTheyAreStored) {
             "0\tf.parquet#0\nx\ts.parquet#0\n");
   EXPECT_EQ(Ok("tamis bank query -q b --count-per-member text").out,
             "d.parquet#0\t2\nf.parquet#0\t2\ns.parquet#0\t2\n");
-  // No filter rules it out.
+  // No filter rules out a NaN.
   EXPECT_EQ(Ok("echo nan | tamis bank query -q b -").out, "nan\td.parquet#0\nnan\tf.parquet#0\n");
-  // A bank with keys of one type: the message explains how to give keys.
+  // For a bank with keys of one type, the message explains which option selects this type.
   Ok("tamis bank build -q -o i --from-parquet key i.parquet");
   EXPECT_EQ(Ok("tamis bank query -q i --integers --count integers").out, "3/5\n");
   const CommandResult as_text = Sh("tamis bank query i text");

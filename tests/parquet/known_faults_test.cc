@@ -21,7 +21,7 @@ struct WriterFile {
   size_t skipped;  // row groups ruled out for `absent` by bounds and numbers of nulls
 };
 
-// make.py contains the values. A fault disables only the bounds that it concerns.
+// make.py contains the values. A fault disables only the bounds that may be wrong.
 const std::vector<WriterFile>& Files() {
   static const std::vector<WriterFile> files = {
       {"polars-1.44.2-decimal", {"-3", "7"}, {"15"}, true, 0},

@@ -1,4 +1,4 @@
-"""Writes the small Parquet files beside it, with Bloom filters of other writers than tamis.
+"""Writes the small Parquet files in this folder, with Bloom filters of other writers than tamis.
 
 Usage: make_parquet.py WRITER    (WRITER: duckdb, or pyarrow if it can write Bloom filters)
 

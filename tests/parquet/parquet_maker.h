@@ -1,4 +1,5 @@
-// Makes small Parquet files for tests. They have no data pages, only the parts that a pruner reads.
+// Makes small Parquet files for tests. The files have no data pages, only the parts that a pruner
+// reads.
 #ifndef TAMIS_TESTS_PARQUET_PARQUET_MAKER_H_
 #define TAMIS_TESTS_PARQUET_PARQUET_MAKER_H_
 

@@ -1,5 +1,5 @@
-// Makes Parquet files that a test can decode: plain values without pages, which only this reader
-// supports, and a footer with everything that other readers need.
+// Makes Parquet files that tests can decode: plain values without pages, which only PlainValues
+// reads, and a complete footer.
 #ifndef TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
 #define TAMIS_TESTS_PARQUET_PLAIN_FILE_H_
 

@@ -133,8 +133,7 @@ TEST(PrunerTest, NullsMayBeNotANumber) {
   }
 }
 
-// A writer that does not count nulls as values would state this for a column with a null in every
-// second row.
+// A footer with fewer values than rows, as if the writer did not count nulls as values.
 TEST(PrunerTest, FewerValuesThanRowsAreADoubt) {
   const std::vector<int64_t> keys = {50};
   const MadeFile file = {.columns = {{.name = "other"}, {.name = "key"}},
@@ -175,7 +174,7 @@ TEST(PrunerTest, FiltersOfEveryMultipleOf32WithAndWithoutTheirLength) {
   }
 }
 
-// Each is kept, with a reason.
+// Each chunk is kept, with a reason.
 TEST(PrunerTest, DoubtfulChunksAreKept) {
   const std::vector<int64_t> keys = {50};
   const KeyList list = KeyList::Integers(keys);

@@ -322,7 +322,7 @@ def test_streams_that_use_the_filter():
 
 
 class Lies:
-    """Returns capsules of another schema and array than it claims."""
+    """Returns capsules whose schema and array do not match its claims."""
 
     def __init__(self, schema_of, array_of):
         self.schema, self.array = schema_of, array_of

@@ -20,7 +20,7 @@ ASKED = list(range(-50, 300)) + [f"key {i}" for i in range(100)] + [None]
 
 
 def bank_of(members, size=100, **options):
-    """Returns a bank with members c0, c1 ... Each shares half of its keys with the next."""
+    """Returns a bank with members c0, c1 ... Each member shares half of its keys with the next member."""
     bank = tamis.FilterBank(**options)
     for i in range(members):
         bank.add(f"c{i}", range(i * size // 2, i * size // 2 + size))
@@ -523,7 +523,7 @@ def test_two_threads_merge_crosswise():
             try:
                 to.merge(other)
             except ValueError:
-                pass  # it already has the name
+                pass  # the bank already has the name
 
     threads = [threading.Thread(target=merge, args=pair) for pair in ((a, b), (b, a))]
     for thread in threads:

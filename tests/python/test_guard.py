@@ -247,7 +247,7 @@ def test_threads_share_one_load():
             got.append(guard.get("ada"))
 
     together(work, range(5))
-    # A thread that came after the first load ended loads again.
+    # A thread that queries the key after the end of the first load may load the value again.
     assert len(got) == 4 and all(v is value for v in got)
     assert len(loads) + guard.stats().coalesced == 4
 

@@ -80,7 +80,7 @@ class Interrupted:
 
 class Number(Interrupted):
     def __float__(self):
-        return self.value  # the attribute does not exist
+        return self.value  # raises AttributeError
 
 
 LIVE = tamis.live.Live(tamis.live.ConcurrentSplitBlockBloomFilter(100))
@@ -377,7 +377,7 @@ def test_bad_calls_keep_nothing(cls):
     f = make(cls)
     f.update(range(100))
     state = f.__getstate__()
-    # Created here, because other code may share literals, and garbage may release them.
+    # Creates new keys, because other code may share literals, and garbage collection may release them.
     keys = ["-".join([cls.__name__, "text"]), cls.__name__.encode(), 10**6 + len(cls.__name__)]
     objects = [state[0], keys, *keys]
     bad = [*keys, 1.5]

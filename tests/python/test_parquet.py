@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-# 3,000 different values per type. Value i is queried as it is, and value i + 3000 is in no file.
+# 3,000 different values per type. Value i is queried in the same form, and value i + 3000 is in no file.
 TYPES = {
     "int8": (pa.int8(), lambda i: i % 100, 100),
     "int16": (pa.int16(), lambda i: i - 20_000, 0),

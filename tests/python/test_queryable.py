@@ -1,4 +1,4 @@
-"""Everything that answers keys has the calls of Queryable, and everything that takes keys those of Changeable."""
+"""The calls of Queryable and Changeable, for all classes."""
 import itertools
 import math
 
@@ -94,7 +94,7 @@ def test_description(made):
 
 
 def test_classes_of_different_objects_cannot_be_exchanged():
-    """Otherwise a call would use the object of one class as an object of another."""
+    """Calls must refuse objects of other classes, because their C++ code would misread them."""
     objects = [tamis.SplitBlockBloomFilter(10), tamis.live.ConcurrentBloomFilter(10), MAKERS["guava"](),
                tamis.FilterBank(), tamis.live.Live(), tamis.FuseFilter8([1])]
     for one, other in itertools.permutations(objects, 2):

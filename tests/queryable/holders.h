@@ -1,5 +1,4 @@
-// Everything that answers queries for keys, as Queryables, and one that the tests define
-// themselves.
+// Objects of all classes that are Queryables, and a Queryable that the tests define.
 #ifndef TAMIS_TESTS_QUERYABLE_HOLDERS_H_
 #define TAMIS_TESTS_QUERYABLE_HOLDERS_H_
 
@@ -15,7 +14,7 @@
 
 namespace tamis {
 
-// A Queryable for tests, with some integers in it.
+// Makes a Queryable that contains some integers.
 struct Holder {
   std::string name;
   std::function<std::unique_ptr<Queryable>(const std::vector<uint64_t>& keys)> make;
@@ -27,7 +26,7 @@ inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.na
 // EvenNumbers.
 const std::vector<Holder>& Holders();
 
-// Answers "maybe" for even integers and "no" for others, slowly and without a filter. Takes no
+// Answers "maybe" for even integers and "no" for odd integers, slowly and without a filter. Refuses
 // strings. Counts queries, and fails for chosen keys.
 class EvenNumbers final : public Queryable {
  public:

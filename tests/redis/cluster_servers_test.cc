@@ -122,9 +122,9 @@ TEST(RedisClusterTest, ReplicasAnswerIfTheyAreAsked) {
   ServerOptions options = servers.options();
   options.read_from_replicas = true;
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
-    // Servers list a replica once they have received news that it is up to date. A replica answers
-    // for the slots of its master once it has received news that the master owns them. Until then
-    // clients read from the masters.
+    // Servers list a replica once they know that the replica is up to date. A replica answers for
+    // the slots of its master once the replica knows that the master owns them. Until then, clients
+    // read from the masters.
     EXPECT_TRUE(WaitFor(120, [&] {
       const uint64_t before = calls();
       SplitBlockFilter reader = SplitBlockFilter::Open(options, filter.name(), {.route = route});
@@ -245,8 +245,8 @@ TEST(RedisSingleTest, ConnectionsAreCutInTheMiddleOfAnswers) {
 
 // ---- Tests that break their own cluster ----
 
-// Kills a server and starts it again with the same options but without its data, until the object
-// is destroyed.
+// Kills a server, and starts it again with the same options, but without its data. The new server
+// ends when the object is destroyed.
 class Restarted {
  public:
   explicit Restarted(const Server& server) {
@@ -328,8 +328,8 @@ TEST(RedisFailoverTest, AMasterIsKilledAndItsReplicaTakesOver) {
   askers.Stop();
   EXPECT_EQ(askers.wrong(), 0u);
   EXPECT_EQ(filter.Count(known), known.size());
-  // Keys acknowledged after the failover are there. The replica may lack the last keys that were
-  // acknowledged before it.
+  // Keys that were acknowledged after the failover are present. The replica may lack the last keys
+  // that were acknowledged before the failover.
   const auto all = std::span<const uint64_t>(fresh).first(acknowledged);
   EXPECT_EQ(filter.Count(all.subspan(at_failover)), acknowledged - at_failover);
   const size_t lost = acknowledged - filter.Count(all);
@@ -357,7 +357,7 @@ TEST(RedisFailoverTest, AMasterComesBackEmptyBeforeItIsMissed) {
       return false;
     }
   }));
-  // It is still the master, and it is empty.
+  // The server is still the master, and is empty.
   EXPECT_EQ(MasterOfSlot(servers.servers()[0].port, 8'000), servers.servers()[1].port);
   EXPECT_EQ(Say(servers.servers()[1].port, {"DBSIZE"}), "0");
   EXPECT_TRUE(WaitFor(120, [&] { return askers.unanswered() > 5; }));

@@ -1,5 +1,5 @@
-// Segments that are missing, damaged or from another filter, and servers that refuse commands: none
-// of these gives a "no", and no write creates a segment again.
+// Segments that are missing, damaged or from another filter, and servers that refuse commands. None
+// of these leads to the answer "no", and no write creates a missing segment.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -193,7 +193,7 @@ TEST_F(RedisDamageTest, MarksThatNameNoSegment) {
   EXPECT_EQ(near.Refresh(), 0u);
 }
 
-// No rebuild leaves segments of both generations that do not name each other.
+// Segments of two generations that do not name each other, which no rebuild leaves behind.
 TEST_F(RedisDamageTest, MarksThatContradictEachOther) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);
@@ -205,7 +205,7 @@ TEST_F(RedisDamageTest, MarksThatContradictEachOther) {
   EXPECT_EQ(SplitBlockFilter::Open(servers_.options(), name_).Count(known_), known_.size());
 }
 
-// A client with an older descriptor sees this if a server has lost the new descriptor.
+// A client with an older descriptor reads closed segments if a server has lost the new descriptor.
 TEST_F(RedisDamageTest, ClosedSegments) {
   Make();
   const uint64_t length = descriptor_.layout.BytesOf(kBad);

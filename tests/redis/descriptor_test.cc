@@ -72,7 +72,7 @@ TEST(RedisDescriptorTest, OtherVersionsAndKindsAreNotSupported) {
     ExpectError([&] { ParseDescriptor(With("redis 1", std::string("redis ") + version)); },
                 ErrorCode::kUnsupported, "version");
   }
-  // The other lines do not matter.
+  // An unknown version is refused, whatever the other lines contain.
   ExpectError([] { ParseDescriptor("tamis-redis 2\nwhat is new\n"); }, ErrorCode::kUnsupported,
               "version 2");
   ExpectError([] { ParseDescriptor(With("kind split-block", "kind cuckoo8")); },

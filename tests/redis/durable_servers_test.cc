@@ -182,8 +182,8 @@ TEST(RedisDurableTest, NoDurableKeyIsLostWhenTheSoleReplicaIsPromoted) {
   EXPECT_EQ(filter.Count(durable), durable.size());
 }
 
-// An acknowledged key need not be durable: a replica that is cut off and then promoted lacks such
-// keys. The test counts them. None of them was reported durable.
+// Acknowledged keys may be lost if they are not durable: a replica that is cut off and then
+// promoted lacks such keys. The test counts the lost keys. None of them was reported durable.
 TEST(RedisDurableTest, WithoutWaitingAPromotionLosesKeysThatTheReplicaLacks) {
   Servers servers("cluster", {"--cluster-node-timeout", "1500"});
   TAMIS_NEED(servers);
@@ -203,7 +203,7 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesKeysThatTheReplicaLacks) {
 
   const Server master = servers.servers()[1], replica = servers.servers()[4];
   ASSERT_EQ(kill(replica.pid, SIGSTOP), 0);
-  // Nothing is left for it in a socket.
+  // No data for the replica is left in a socket.
   EXPECT_EQ(Say(master.port, {"CLIENT", "KILL", "TYPE", "replica"}), "1");
   EXPECT_EQ(filter.Insert(keys(2)), 2'000u) << "acknowledged";
   std::vector<uint64_t> unknown;
@@ -240,8 +240,8 @@ TEST(RedisDurableTest, WithoutWaitingAPromotionLosesKeysThatTheReplicaLacks) {
   EXPECT_EQ(filter.Count(known), known.size());
 }
 
-// A client reads from replicas with an old slot map, while master and replica change places several
-// times. A key that all replicas of a master were known to have is never answered "no".
+// A client with an old slot map reads from replicas, while master and replica change places several
+// times. If all replicas of a master were known to have a key, the answer is never "no".
 TEST(RedisDurableTest, ReadersOfReplicasWithAnOldSlotMapFindDurableKeys) {
   Servers servers("cluster");
   TAMIS_NEED(servers);

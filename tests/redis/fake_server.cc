@@ -13,8 +13,9 @@
 namespace tamis::redis {
 namespace {
 
-// Removes the first command from the front of `bytes`. Returns false if it is incomplete, or not a
-// command: a TLS handshake is thousands of random bytes. Commands of the library are not validated.
+// Removes the first command from the front of `bytes`. Returns false if the command is incomplete,
+// or if the bytes are not a command, such as the random bytes of a TLS handshake. Does not validate
+// the library's commands.
 bool TakeCommand(std::string& bytes, FakeServer::Words& words) {
   words.clear();
   if (bytes.empty() || bytes[0] != '*') return false;

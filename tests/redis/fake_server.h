@@ -35,8 +35,8 @@ class FakeServer {
     drip_bytes_ = bytes;
     drip_ms_ = pause_ms;
   }
-  // When a part of a command with this word has arrived, sends `answer` and reads nothing more from
-  // that connection until LetGo. Must be called before a client connects.
+  // When a part of a command with this word has arrived, the server sends `answer`, and reads
+  // nothing more from this connection until LetGo. Must be called before a client connects.
   void AnswerBegun(std::string word, std::string answer) {
     begun_ = std::move(word);
     answer_of_begun_ = std::move(answer);

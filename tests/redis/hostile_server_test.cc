@@ -201,7 +201,8 @@ TEST(RedisHostileServerTest, AStallingServerIsWaitedForAsLongAsTheCallerAllows) 
   EXPECT_FALSE(patient.Contains("x")) << "it has answered";
 }
 
-// A segment takes more than one script. The first script succeeds, and the second fails.
+// Writing a segment takes more than one script. The first script succeeds, and the second script
+// fails.
 TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
   const Layout layout = LayoutFor(2'000);
   ASSERT_EQ(layout.segments(), 1u);
@@ -305,7 +306,7 @@ TEST(RedisHostileServerTest, CommandsContinueWhileNoServerReportsTheSlots) {
       return "*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:" + here + "\r\n$1\r\nx\r\n";
     }
     if (words[0] == "GET") return Bulk(DescriptorText(OneSegment()));
-    // This happens once, so the client stops trusting its map.
+    // The redirection occurs once, and makes the client read the slot map again.
     if (moved++ == 0) return "-MOVED 8192 127.0.0.1:" + here + "\r\n";
     return EmptySegment(words);
   });
@@ -554,8 +555,8 @@ TEST(RedisHostileServerTest, TlsIsThereOrRefused) {
 }
 
 #if TAMIS_REDIS_TLS
-// The client does not wait as long as for a reply, which for the slots of a cluster is six times as
-// long.
+// The client waits for a shorter time than for a reply. For the reply with the slots of a cluster,
+// it waits six times as long.
 TEST(RedisHostileServerTest, AServerThatNeverBeginsTlsIsGivenUp) {
   FakeServer server([](const Words&) { return Answer("+OK\r\n"); });
   ServerOptions options = Options(server);

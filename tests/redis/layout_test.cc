@@ -33,8 +33,8 @@ TEST(RedisLayoutTest, SegmentsCoverAllBlocksOnce) {
       ASSERT_EQ(layout.SegmentOf(sum - 1), s);
     }
     ASSERT_EQ(sum, blocks);
-    // With 240 segments, one of 12 masters has at most one in 20 too many, so no segment needs to
-    // be smaller.
+    // With 240 segments, a master of 12 has at most 1 segment more than its share of 20, so
+    // segments are not made smaller.
     if (layout.segment_bytes() < (1 << 23) - 64) {
       EXPECT_LT(layout.segments(), 300u) << blocks;
     }

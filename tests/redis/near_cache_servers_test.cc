@@ -1,4 +1,5 @@
-// A near cache of a filter on servers: the keys that it must not miss while other clients write.
+// A near cache of a filter on servers: while other clients write, it must not miss keys that are
+// older than its staleness.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -34,7 +35,7 @@ class RedisNearCacheTest : public testing::Test {
   SplitBlockFilter Open(const ClientOptions& options = {}) {
     return SplitBlockFilter::Open(servers_.options(), name_, options);
   }
-  // Never stale.
+  // Options with which the near cache is never stale.
   static NearCacheOptions Lax() { return {.staleness = milliseconds::max()}; }
 
   Servers& servers_ = Servers::Cluster();

@@ -1,5 +1,5 @@
-// A client that writes whole segments leaves time for others: it has no more bytes in flight to a
-// server than allowed, and lets the server rest.
+// A client that writes whole segments leaves time for other clients: it has at most the allowed
+// number of bytes in flight to a server, and pauses between segments.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -122,7 +122,7 @@ TEST_P(RedisRebuildFaultTest, AnotherTakesOverWhereverTheOwnerStops) {
     ExpectOneGeneration(servers(), name_);
     database.Add(part(1));
     early.Insert(part(1));
-    // Another rebuild is running when the first owner continues.
+    // When the first owner continues, another rebuild is running.
     StoppingOwner second(options(), name_, database.Source(),
                          AtStep(n % 3 == 0 ? RebuildStep::kFill : RebuildStep::kClose), NoGrace());
     ASSERT_TRUE(second.AwaitStop());
@@ -188,8 +188,8 @@ TEST_P(RedisRebuildFaultTest, MarksThatServersLose) {
   EXPECT_EQ(DescriptorNow(servers(), name_).generation, old);
   EXPECT_EQ(OpenIt().Count(fresh), fresh.size());
 
-  // After the switch it cannot begin again. Keys inserted only into the old segment go to the new
-  // one.
+  // After the switch the rebuild cannot begin again. Keys that were inserted only into the old
+  // segment are copied to the new segment.
   SplitBlockFilter early = OpenIt();
   database.Add(fresh);
   const std::vector<uint64_t> more = RandomKeys(2'000, 4);
@@ -239,7 +239,8 @@ TEST_P(RedisRebuildFaultTest, ASwitchThatAServerLoses) {
 }
 
 // An owner finds that another owner has taken over the rebuild and continued it. The first owner
-// does not remove what the other uses, although the descriptor does not mention it.
+// does not remove the segments that the other owner uses, although the descriptor does not mention
+// them.
 TEST_P(RedisRebuildFaultTest, ALateOwnerTakesNothingBack) {
   Make();
   const std::string key = DescriptorKey(name_), rebuild = RebuildKey(name_);
@@ -372,7 +373,7 @@ TEST_P(RedisRebuildFaultTest, DamagedSegmentsAreMadeAgain) {
 INSTANTIATE_TEST_SUITE_P(All, RedisRebuildFaultTest, testing::Values("single", "cluster"),
                          [](const auto& test) { return std::string(test.param); });
 
-// A script with two keys must wait until both are on one node.
+// While a slot moves, a script with two keys must wait until both keys are on one node.
 TEST(RedisRebuildClusterTest, SlotsMoveDuringRebuilds) {
   Servers& servers = Servers::Cluster();
   TAMIS_NEED(servers);

@@ -197,7 +197,7 @@ TEST_P(RedisRebuildTest, EndingBeforeTheSwitchLeavesTheFilterUnchanged) {
     RebuildOptions rebuild = NoGrace();
     rebuild.on_progress = [&, at = AtReport(n)](const RebuildProgress& progress) mutable {
       if (!at(progress)) return;
-      fresh.push_back(1'000 + n);  // written to two generations, or to one
+      fresh.push_back(1'000 + n);  // written to one or both generations
       other.Insert(fresh.back());
       throw std::runtime_error("enough");
     };
@@ -226,8 +226,8 @@ TEST_P(RedisRebuildTest, EndingBeforeTheSwitchLeavesTheFilterUnchanged) {
               ErrorCode::kCancelled, "cancelled");
   ExpectAsBefore(fresh);
 
-  // After the switch the new generation is in use, and the next rebuild removes the rest of the old
-  // one.
+  // After the switch the new generation is in use, and the next rebuild removes the remains of the
+  // old generation.
   for (size_t n = before_switch; n < reports; ++n) {
     SCOPED_TRACE(n);
     RebuildOptions rebuild = NoGrace();

@@ -26,7 +26,8 @@
 
 namespace tamis::redis {
 
-// Holds the keys before they are inserted. A rebuild reads them.
+// A database with the keys. Tests add keys to the database before they insert them into the filter,
+// and a rebuild reads the database.
 class Database {
  public:
   void Add(std::span<const uint64_t> keys) {
@@ -83,8 +84,8 @@ inline void ExpectOneGeneration(const Servers& servers, const std::string& name)
   }
 }
 
-// A client that rebuilds a filter. It blocks at the first report for which `stop` returns true,
-// until GoOn.
+// A client that rebuilds a filter. At the first report for which `stop` returns true, the client
+// blocks until GoOn.
 class StoppingOwner {
  public:
   using When = std::function<bool(const RebuildProgress&)>;
@@ -117,13 +118,13 @@ class StoppingOwner {
     thread_.join();
   }
 
-  // Waits until it blocks. Returns false if it ended without blocking.
+  // Waits until the rebuild blocks. Returns false if the rebuild ended without blocking.
   bool AwaitStop() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || ended_; });
     return stopped_;
   }
-  // Lets it continue and waits for its end. Throws the exception with which it ended.
+  // Lets the rebuild continue and waits for its end. Throws the exception with which it ended.
   void GoOn() {
     Wake();
     thread_.join();

@@ -125,7 +125,7 @@ TEST(RedisBloomDumpTest, ChunksOf16MiB) {
               ErrorCode::kOutOfMemory, "more than the");
 }
 
-// The filter also adds links.
+// During the read, keys are inserted, and the filter adds links.
 TEST(RedisBloomDumpTest, ABloomFilterThatGrowsHasTheKeysFromBefore) {
   RedisBloomFilter filter({.capacity = 40, .expansion = 1});
   const std::vector<std::string> before = RedisTestKeys(0, 400);
@@ -160,7 +160,7 @@ TEST(RedisBloomDumpTest, AnotherFilterUnderTheSameKeyIsReadAgain) {
       EXPECT_EQ(dump.bytes, RedisBloomFilter::FromChunks(second).ToBytes()) << at;
     }
   }
-  // The filter is another one each time.
+  // Each read finds a different filter under the key.
   const Chunks second = GoldenChunks<RedisBloomFilter>("bf_same_size");
   int scans = 0;
   const FakeServer server(Module(kBloomType, [&](int, const std::string& iterator) {

@@ -56,7 +56,7 @@ Servers::Servers(const std::string& mode, const std::vector<std::string>& option
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   int in[2], out[2];
-  // Other children of the test must not inherit these, or the script would not see its end of
+  // If other children of the test inherited these pipes, the script would not detect the end of its
   // input.
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
   pid_ = fork();

@@ -56,14 +56,14 @@ std::string Say(int port, const std::vector<std::string>& words);
 // Sends a command to the master of the slot of `key`.
 std::string SayToOwner(const Servers& cluster, const std::string& key,
                        const std::vector<std::string>& words);
-// Returns the port of the master of a slot, as the node at `port` sees it; 0 if the node knows
-// none.
+// Returns the port of the master of a slot, according to the node at `port`. Returns 0 if this node
+// reports no master.
 int MasterOfSlot(int port, uint32_t slot);
 // Waits until the condition is true. Returns false if it is not true within `seconds`.
 bool WaitFor(int seconds, const std::function<bool()>& condition);
 // Returns all matching keys of a cluster's masters, or of a single server.
 std::vector<std::string> KeysLike(const Servers& servers, const std::string& pattern);
-// Waits until each replica of a cluster of this script has everything that its master had at the
+// Waits until each replica of the cluster has everything that its master had at the time of the
 // call.
 bool Replicated(const Servers& servers);
 // Moves a slot from its master to another one, key by key, as `redis-cli --cluster reshard` does.

@@ -131,7 +131,8 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
     }
     expect_unanswered(near);
   }
-  // The same objects. The server still reads their commands, but its answers are discarded.
+  // Uses the same objects again. The server still reads the earlier commands, but the clients
+  // discard its answers.
   local_.Contains(asked, std::span(expected));
   const auto recovers = [&](auto& one) {
     return WaitFor(120, [&] {
@@ -197,8 +198,8 @@ TEST_F(RedisStallTest, ClientsThatTryForLongerGoOn) {
   EXPECT_TRUE(SameBlocks(Open(servers_.options()).Pull(), local_));
 }
 
-// Other nodes do not know the progress of a replica that has nothing to follow yet, and show it as
-// loading. The rebuild waits for it even so.
+// Until a replica has data to follow, the other nodes do not know its progress, and list it as
+// loading. The rebuild waits for such a replica, too.
 TEST(RedisRebuildStallTest, ReplicasOfANewClusterAreWaitedFor) {
   Servers servers("cluster", {"--cluster-node-timeout", "600000"});
   TAMIS_NEED(servers);

@@ -82,8 +82,8 @@ TEST(RedisTroubledTest, CannotSave) {
   EXPECT_EQ(filter.Insert(more), more.size());
 }
 
-// Whatever is evicted, no key is answered "no". The server evicts random keys, because the test
-// reads the filter all the time. The test restores the descriptor.
+// Whatever the server evicts, no inserted key gets the answer "no". The server evicts random keys,
+// because the test reads all keys of the filter all the time. The test restores the descriptor.
 TEST(RedisTroubledTest, EvictsKeysOfFilters) {
   Servers servers("single", {"--maxmemory", "6mb", "--maxmemory-policy", "allkeys-random"});
   TAMIS_NEED(servers);

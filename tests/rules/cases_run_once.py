@@ -67,8 +67,8 @@ def entry(test):
 
 
 def tests_of(ctest, build):
-    """Returns the tests of a build folder. The running ctest would lose its log if another one looked at its
-    own folder, so this one looks from a folder that contains it."""
+    """Returns the tests of a build folder. A second ctest in the same folder would overwrite the log of the running
+    ctest, so the second ctest runs in another folder, which includes the build folder."""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "CTestTestfile.cmake").write_text(f"subdirs([[{build}]])\n", encoding="utf-8")
         text = subprocess.run([ctest, "--show-only=json-v1"], cwd=folder, check=True,

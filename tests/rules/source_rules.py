@@ -395,7 +395,7 @@ MAKES_OUTPUTS = {"core/src/backend/portable_kernels.cc", "core/src/bulk/output.c
 
 
 def check_outputs(root):
-    """Every class that answers keys is a Queryable, which produces all outputs in one place."""
+    """Every class that can be queried is a Queryable, so all outputs are produced in one place."""
     for name in sources(root):
         if name.split("/")[0] not in (*LIBRARY, "tools") or name.startswith(("simd/", "core/include/")) or (
                 name in MAKES_OUTPUTS):
@@ -421,7 +421,7 @@ def check_messages(root):
 
 
 def check_sizes(root):
-    """A large file in tests/ is a test's output that was committed by mistake."""
+    """No large files in tests/: such a file is probably the output of a test, committed by mistake."""
     for path in (root / "tests").rglob("*"):
         if path.is_file() and path.stat().st_size > MAX_BYTES:
             yield f"{path.relative_to(root).as_posix()}: {path.stat().st_size} bytes, at most {MAX_BYTES}"

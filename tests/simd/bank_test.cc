@@ -26,8 +26,8 @@ class BankKernelTest : public BackendTest {
   const detail::BankKernels& oracle() const { return portable().bank; }
 };
 
-// Rows at a multiple of 64 bytes, with seven of eight bits set: an AND of eight rows has a third of
-// its bits set.
+// Rows at a multiple of 64 bytes. Seven of eight bits are set, so an AND of eight rows has a third
+// of its bits set.
 class Rows : public GuardedArray<uint64_t> {
  public:
   explicit Rows(uint64_t num_blocks)

@@ -126,7 +126,7 @@ class CuckooKernelTester {
     ASSERT_TRUE(got.Intact() && got_places.Intact()) << Name(geometry) << ", n = " << batch.n;
   }
 
-  // Tests one match at a time, in each slot of either bucket, among bits that nearly match.
+  // Tests one match at a time, in each slot of either bucket. All other slots nearly match.
   void EverySlotCounts() const {
     constexpr Geometry kGeometry{2, 10};
     for (const uint64_t hash : RandomKeys(20, /*seed=*/1)) {

@@ -58,7 +58,7 @@ TEST_F(BadLinesTest, NothingIsSavedWhereNoLineGivesAKey) {
   Ok("tamis build -q -o f --allow-empty nothing");
   EXPECT_EQ(Sh("tamis build -q -o f --allow-empty keys").status, 0);
   EXPECT_EQ(Ok("tamis info f --json").Json()["inserted"], 0);
-  // The option does not allow bad lines.
+  // --allow-empty does not allow bad lines.
   EXPECT_EQ(Sh("tamis build -o f --integers --allow-empty keys.csv").status, 2);
 }
 
@@ -161,7 +161,7 @@ TEST_F(BadLinesTest, QueriesFailAtTheirEnd) {
   EXPECT_EQ(Sh("echo x | tamis query f --integers").status, 2);
 }
 
-// Left-over bytes show that the input is not raw integers, or was cut short.
+// Left-over bytes are an error: the input was cut short, or does not consist of raw integers.
 TEST_F(BadLinesTest, LeftOverBytesOfRawIntegersAreBad) {
   Write("raw", std::string(8 * 100 + 3, 'x'));
   EXPECT_EQ(Sh("tamis build -o f --u64 raw").status, 2);

@@ -148,7 +148,7 @@ TEST_F(BuildTest, TooManyKeysGiveAWarningWithTheRate) {
   EXPECT_TRUE(result.ErrHas("false-positive rate is 8")) << result.err;
   EXPECT_EQ(Sh("tamis build -o f --capacity 3000 keys").status, 0) << "not ten times the rate";
 
-  // The one block of a filter for 10 keys has far less than the default rate, which is the request.
+  // The requested rate is the default. The only block of a filter for 10 keys has a far lower rate.
   Write("few", Numbers(1, 20));
   EXPECT_EQ(Sh("tamis build -o f --capacity 10 few").status, 0);
   EXPECT_EQ(Sh("tamis build -o f --capacity 10 --for-bank few").status, 0);
@@ -195,7 +195,7 @@ TEST_F(BuildTest, LeavesNothingWhenItIsStopped) {
   EXPECT_EQ(NumFiles(), 1U);
 }
 
-// Killed as soon as it starts to write, which takes a while.
+// The script kills the command as soon as it starts to write. Writing takes a while.
 TEST_F(BuildTest, LeavesNothingWhenItIsKilledWhileSaving) {
   if (Sh("test -d /proc/self/fd").status != 0) GTEST_SKIP() << "no /proc to see the writing by";
 #ifdef O_TMPFILE

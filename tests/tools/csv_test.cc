@@ -82,7 +82,7 @@ TEST(CsvTest, ErrorsWithinALineAreOfThatLine) {
   }
 }
 
-// In each text, the quote on the given line has swallowed the rest.
+// In each text, the quote on the given line is stray, and the text after it belongs to its field.
 TEST(CsvTest, StrayQuotes) {
   struct Case {
     const char* text;
@@ -137,8 +137,8 @@ TEST(CsvTest, IncompleteTextIsNotARecord) {
   }
 }
 
-// A record of 4 MiB that was read again from its start with every byte would exceed the time limit
-// of a test.
+// If the reader began a record of 4 MiB again with every new byte, the test would exceed its time
+// limit.
 TEST(CsvTest, ARecordInPiecesIsReadOnce) {
   for (const char* quote : {"", "\""}) {
     const std::string text = quote + std::string(4 << 20, 'x') + quote + "\n";

@@ -88,7 +88,7 @@ TEST_F(DedupFilterTest, IsNotSavedIfTheOutputFails) {
   const CommandResult closed = Sh("tamis dedup --filter f second >&-");
   EXPECT_EQ(closed.status, 3);
   EXPECT_TRUE(closed.ErrHas("cannot write standard output")) << closed.err;
-  // Nobody reads: the command ends by SIGPIPE, or with an error if that is ignored.
+  // Nobody reads the output: the command ends by SIGPIPE, or with an error if SIGPIPE is ignored.
   EXPECT_EQ(Sh("{ tamis dedup --filter f second; echo $? >&2; } | true").err, "141\n");
   EXPECT_EQ(Sh("{ trap '' PIPE; tamis dedup --filter f second; echo $? >&2; } | true").err, "3\n");
   Ok("cmp f before");
@@ -143,7 +143,7 @@ TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
   }
 }
 
-// It ends while it waits for a pipe to be opened, and while nobody reads its output.
+// The command ends while it waits for a pipe to be opened, and while nobody reads its output.
 TEST_F(DedupFilterTest, ASignalEndsAWaitingCommand) {
   Ok("mkfifo pipe out; tamis dedup -q --filter f first > out0; cp f before");
   EXPECT_EQ(Sh("exec_tamis dedup -q --filter f pipe & pid=$!; sleep 0.3; kill -TERM $pid\n"
@@ -152,8 +152,9 @@ TEST_F(DedupFilterTest, ASignalEndsAWaitingCommand) {
             128 + SIGTERM);
   Ok("tamis query f --invert first | cmp - /dev/null");
   Ok("cp before f");
-  // It has written something, and waits to write the rest. If two signals come before the first is
-  // handled, it gets only one, so the script sends signals until it ends.
+  // The command has written something, and waits to write the rest. If a second signal arrives
+  // before the first is handled, the system merges both. So the script sends signals until the
+  // command ends.
   const CommandResult stuck =
       Sh("exec_tamis dedup -q --filter f second > out 2> said & pid=$!; exec 3< out\n"
          "dd bs=1 count=1 <&3 > byte 2> dd_said\n"

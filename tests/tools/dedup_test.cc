@@ -148,14 +148,14 @@ TEST_F(DedupTest, ReportsWhatItDid) {
   EXPECT_GT(json["bytes"], 350'000);
 }
 
-// At these rates many lines are lost, so chance hardly matters.
+// At these rates many lines are lost, so the relative deviation by chance is small.
 TEST_F(DedupTest, LosesAsManyLinesAsExpected) {
   constexpr uint64_t kDifferent = 400'000;
   Write("lines", Numbers(1, kDifferent) + Numbers(1, kDifferent));
   for (const char* options : {"-p 0.1 --capacity 400k", "-p 0.01 --capacity 300k",
                               "-p 0.05 --capacity 350k --kind split-block", "-p 0.1 --scalable",
                               "-p 0.02 --window 400k"}) {
-    // In small pieces, because the rate after a piece counts for the whole piece.
+    // The input comes in small pieces, because the mean rate of a piece counts for the whole piece.
     const auto json =
         Sh("dd if=lines bs=65536 status=none | tamis dedup --json " + std::string(options)).Json();
     const double lost = static_cast<double>(kDifferent) - json["new"].get<double>();

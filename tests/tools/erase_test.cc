@@ -101,7 +101,7 @@ TEST_F(EraseTest, TheFileKeepsItsModeAndIsOnlyReplacedIfItMayBeWritten) {
   EXPECT_EQ(Ok("tamis info --json f.tamis").Json()["inserted"], 0);
 }
 
-// The first command reads its keys from a pipe, and waits for them.
+// The first command waits for keys from a pipe while the second command runs.
 TEST_F(EraseTest, OfTwoAtOnceTheSecondIsRefused) {
   Ok("tamis build -q -t cuckoo16 -o f.tamis all");
   Write("others", Numbers(2, 5'000, 2));

@@ -116,8 +116,8 @@ TEST_F(FileKindTest, ANulByteIsInNoText) {
   EXPECT_TRUE(filter.ErrHas("f is a filter saved by tamis")) << filter.err;
 }
 
-// The message about a file does not depend on how much of it has been read. Someone who types a
-// line does not wait for the answer.
+// The kind of a file does not depend on the number of bytes read so far. A line that a user types
+// is accepted without delay.
 TEST_F(FileKindTest, DecidesAsSoonAsItCan) {
   for (const Case& c : kCases) {
     for (size_t bytes = 0; bytes < c.bytes.size(); ++bytes) {

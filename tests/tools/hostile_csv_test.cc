@@ -40,9 +40,9 @@ TEST_F(HostileCsvTest, AStrayQuoteIsAnErrorWithItsLine) {
   ExpectAstray(Rows(1000, 1000, "1000,\"stray"), "1001");
   ExpectAstray(Rows(3, 0, "") + "4,\"a\n5,b\n6,\"c,d\"\n", "5");
   ExpectAstray("id,\"text\n1,one\n2,two\n", "1");
-  // It is closed correctly, but thousands of lines later.
+  // The quote is closed correctly, but thousands of lines later.
   ExpectAstray(Rows(5000, 3, "3,\"stray\n") + "5001,closed\"\n", "4");
-  // It does not end within the bytes that a record may have.
+  // The quote is not closed within the largest size of a record.
   ExpectAstray(Rows(1000, 900, "900,\"stray\n" + std::string(20 << 20, 'x')), "901");
 }
 
@@ -62,7 +62,8 @@ TEST_F(HostileCsvTest, LongFieldsCanBeAllowed) {
   EXPECT_EQ(Ok("tamis query f --csv --column id --quoted-lines 3001 keys.csv").out, csv);
 }
 
-// A header that was read again for each of its columns would exceed the time limit of a test.
+// If the reader read the header again for each of its columns, the test would exceed its time
+// limit.
 TEST_F(HostileCsvTest, MillionsOfColumns) {
   const std::string commas(2 << 20, ',');
   for (const char* quoted : {"", "\"first\","}) {

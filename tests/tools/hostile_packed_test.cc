@@ -99,8 +99,8 @@ TEST_F(HostilePackedTest, OtherBytesAfterTheData) {
   ExpectFailure(zstd + "garbage", 3, "zstd data are damaged");
 }
 
-// 1 GB without a line end, packed into 1 MB and into 32 KB. It is unpacked only up to the longest
-// allowed record.
+// 1 GB without a line end, packed into 1 MB and into 32 KB. The command unpacks only the length of
+// the longest allowed record.
 TEST_F(HostilePackedTest, BombsAreRecordsThatAreTooLong) {
   const std::string letters = ZstdRun(1'000'000'000, 'x');
   ASSERT_LT(letters.size(), 40'000U);

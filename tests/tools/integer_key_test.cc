@@ -63,7 +63,7 @@ TEST(IntegerKeyTest, ProblemsOfBadIntegers) {
   }
 }
 
-// Each of these once doubled the time, so this would exceed the time limit of the test.
+// If each blank or sign doubled the time, the test would exceed its time limit.
 TEST(IntegerKeyTest, ManyBlanksAndSignsTakeNoTime) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += " +";

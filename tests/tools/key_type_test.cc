@@ -142,7 +142,7 @@ TEST_F(SecretCommandTest, StaysWhereItWas) {
   EXPECT_EQ(info.find("0011"), std::string::npos) << info;
 }
 
-// Without the secret, all filters made with it would be lost.
+// If the secret were overwritten, all filters made with it would be useless.
 TEST_F(SecretCommandTest, IsNotOverwritten) {
   Ok("tamis build -q -o f.tamis --kind cuckoo16 --hash siphash13 --secret secret keys");
   Ok("tamis build -q -o s.tamis --hash siphash13 --secret secret keys");

@@ -22,8 +22,8 @@ class OutputsTest : public CommandTest {
   }
 };
 
-// If a command read on while its input grows, the file would fill the disk. The limits stop that
-// soon.
+// A command that writes to its own input would fill the disk. The limit on the file size prevents
+// this.
 TEST_F(OutputsTest, MustNotBeInputs) {
   const std::string filter = Read("f.tamis");
   Ok("ln -s keys link; ln keys hard; mkfifo pipe");
@@ -55,7 +55,8 @@ TEST_F(OutputsTest, MustNotBeInputs) {
   EXPECT_EQ(Ok("cat keys > pipe & tamis query f.tamis pipe | cat").out, Read("keys"));
 }
 
-// The report would go into the file that was just saved, or into the file that it replaced.
+// Otherwise the report would be written into the file that was just saved, or into the replaced
+// file.
 TEST_F(OutputsTest, ReportsDoNotGoIntoSavedFiles) {
   Ok("tamis build -q -t cuckoo8 -o c.tamis keys; cp c.tamis erased; cp f.tamis g.tamis; ln -s "
      "g.tamis link");

@@ -78,7 +78,6 @@ TEST_F(ScalableTest, UndefinedOperationsAreRefused) {
 
 // Many copies, as in logs. Memory depends on the number of different keys, and copies that are left
 // out are counted.
-// counted.
 TEST_F(ScalableTest, CopiesDoNotMakeItGrow) {
   for (const std::string layers : {"split-block", "bloom", "cuckoo16"}) {
     SCOPED_TRACE(layers);

@@ -106,7 +106,7 @@ TEST_F(SignalsTest, TheOutputIsSaved) {
       {"demo phones -q --numbers 1000 --save demo.tamis", "demo.tamis"},
   };
   for (const Case& c : cases) {
-    // It waits for a reader of its report.
+    // The command waits for a reader of its report.
     const CommandResult result =
         Sh("exec 3<>out\n"
            "dd if=/dev/zero of=out oflag=nonblock bs=4096 2> dd\n"
@@ -155,7 +155,7 @@ TEST_F(SignalsTest, EndTheProcessIfNobodyReadsItsTerminal) {
     while (size < most && write(opened.back(), "x", 1) == 1) ++size;
     return size;
   };
-  // Terminals differ in how much they take.
+  // Terminals differ in the number of bytes that they accept.
   const size_t all = filled_with(SIZE_MAX);
   if (opened.back() == -1) GTEST_SKIP() << "no pseudo-terminals here";
   pollfd room = {};

@@ -27,7 +27,7 @@ TEST_F(StandardInputTest, FromWhereItStands) {
   Write("more", "first\nsecond\n" + Read("keys"));
   Ok("tamis build -q -o f keys");
   Ok("{ read a; read b; tamis build -q -o g; } < more && cmp f g");
-  // It is read to its end: the next command finds nothing.
+  // The command reads the file to its end, so the next command reads nothing.
   EXPECT_EQ(Ok("{ tamis build -q -o g; cat; } < keys").out, "");
   WriteU64("u64", std::vector<uint64_t>{1, 2, 3});
   EXPECT_EQ(Ok("{ dd bs=8 count=1 of=first 2> log; tamis build -q -o g --u64; } < u64\n"

@@ -1,4 +1,4 @@
-// The rows of a GPU, measured on a CUDA runtime that needs no GPU.
+// The rows of a GPU, measured on a fake CUDA runtime.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -214,8 +214,8 @@ TEST(GpuRows, SurviveTheLossOfTheDevice) {
   EXPECT_LT(results.rows.size(), GpuCaseNames(kSchedule).size());
 }
 
-// Rows of a few microseconds would measure launches. So a row of a small filter makes several
-// passes that together fill one batch, and no pass exceeds the batch.
+// A row of a few microseconds would measure only the launches. So a row of a small filter makes
+// several passes. Together the passes fill one batch, and no pass exceeds the batch.
 TEST(GpuRows, AreAsLongAsABatchAllows) {
   cuda::FakeRuntime runtime;
   const Results results = Measure(runtime, kSchedule);

@@ -1,6 +1,6 @@
-// Filter banks in a process that runs out of memory: a failed change leaves a bank that
-// answers queries for all its members. Also tests how much memory a bank takes that only claims to
-// be large.
+// Filter banks in a process that runs out of memory: after a failed change, the bank answers
+// queries for all its members. Also tests how much memory the library allocates for a file that
+// claims a large bank.
 #include <gtest/gtest.h>
 
 #include <algorithm>

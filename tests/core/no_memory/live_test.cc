@@ -16,8 +16,8 @@
 
 namespace tamis::live_test {
 
-// For an act that ends with std::bad_alloc: calls `act` once for each of its allocations, which
-// then fails, and so do the later ones if `later`. Calls `check` after each call.
+// Calls `act` once for each of its allocations, and makes this allocation fail. If `later`, all
+// later allocations fail, too. `act` must then throw std::bad_alloc. Calls `check` after each call.
 template <typename Prepare, typename Act, typename Check>
 void ForEachAllocation(bool later, const Prepare& prepare, const Act& act, const Check& check) {
   for (int n = 0;; ++n) {
@@ -45,7 +45,7 @@ void ForEachAllocation(bool later, const Prepare& prepare, const Act& act, const
 
 const std::vector<uint64_t> kKeys = RandomKeys(1000, /*seed=*/1);
 
-// The task of a thread that cannot be started reported this through its future, which itself takes
+// The error of a thread that cannot start must not be reported through a future, which allocates
 // memory.
 TEST(LiveWithoutMemoryTest, ARebuildThatCannotBeStartedLeavesNoRebuild) {
   using Filter = SplitBlockBloomFilter;

@@ -27,9 +27,9 @@ class LookupsWithoutMemoryTest : public testing::Test {
     rows_ = rows;
   }
 
-  // Calls ask(engine) once for each of its allocations, which then fails, and so do the later ones
-  // if `later`. `ask` must return the number of keys found. Returns how many calls threw; these
-  // must leave the output alone, as untouched() checks.
+  // Calls ask(engine) once for each of its allocations, and makes this allocation fail. If `later`,
+  // all later allocations fail, too. `ask` must return the number of keys found. Returns how many
+  // calls threw. After these calls, untouched() must return true.
   int ThrownBy(const std::function<size_t(const Engine&)>& ask,
                const std::function<bool()>& untouched, bool later) {
     int thrown = 0;

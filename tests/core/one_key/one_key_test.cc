@@ -1,5 +1,5 @@
-// Files of one program that are compiled for different processors: functions for one key give the
-// same answers in each as bulk functions, and no file runs code of another one, in any order of
+// A program whose files are compiled for different processors. In each file, functions for one key
+// give the same answers as bulk functions. No file runs code of another file, in any order of
 // linking.
 #include <gtest/gtest.h>
 #if defined(__x86_64__)
@@ -63,8 +63,8 @@ class OneKeyTest : public testing::TestWithParam<NamedUnit> {
 
   const Unit& unit() const { return *GetParam().unit; }
 
-  // Through the functions of the unit: inserts every third key into `changed`, which is empty, and
-  // queries all keys in `asked`, which is the same filter.
+  // With the functions of the unit, inserts every third key into `changed`, which is empty, and
+  // queries all keys in `asked`, which is the same filter as `changed`.
   template <typename Asked, typename Changed>
   void ExpectBulk(const Calls<Asked, Changed>& calls, const Asked& asked, Changed& changed,
                   std::span<const std::byte> blocks, const FilterOptions& options) const {

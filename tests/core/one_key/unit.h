@@ -1,5 +1,5 @@
-// A file of a user that queries and changes one key at a time, as the main files of these tests see
-// it: unit.cc is compiled for several processors.
+// The functions of unit.cc. This file stands for a user's source that queries and changes one key
+// at a time, and is compiled for several processors.
 #ifndef TAMIS_TESTS_CORE_ONE_KEY_UNIT_H_
 #define TAMIS_TESTS_CORE_ONE_KEY_UNIT_H_
 

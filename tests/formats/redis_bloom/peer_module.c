@@ -1,4 +1,4 @@
-// Replaces the module around RedisBloom's filters: its memory and its settings.
+// Replaces the parts of the module that RedisBloom's filters use: memory and settings.
 #include <stdlib.h>
 
 #include "config.h"

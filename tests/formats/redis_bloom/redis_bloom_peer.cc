@@ -124,7 +124,7 @@ void CompareBloom(Random& random) {
       auto mine = RedisBloomFilter::FromChunks(damaged);
       PeerBloom other(damaged);
       Require(other.ok(), "BF.LOADCHUNK of a damaged dump");
-      // Otherwise the capacity or expansion could make both allocate without end.
+      // With a larger capacity or expansion, both libraries could allocate without end.
       const bool small = mine.link(mine.num_links() - 1).capacity < 1000 && mine.expansion() < 10;
       if (small) UseBloom(mine, other, 50, random);
     } catch (const FormatError&) {

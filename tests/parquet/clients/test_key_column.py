@@ -10,7 +10,7 @@ import pytest
 from test_add import FLAT, GROUP, LEAVES, ROWS, TABLE
 
 HAS_ARROW = os.environ["TAMIS_HAS_ARROW"] == "arrow"
-# Their values may contain line ends, so no text file of keys can contain them.
+# Values of these columns may contain line ends, so no text file of keys can contain them.
 BYTES = {"binary", "fixed"}
 
 

@@ -22,7 +22,7 @@ def with_polars(polars):
         frame.write_parquet(FOLDER / f"polars-{version}-{name}.parquet", compression="uncompressed",
                             row_group_size=len(values) // 2, data_page_size=page_bytes)
 
-    # The first page has only values below zero, the second also some above.
+    # The first page has only negative values, and the second page also has some positive values.
     group = list(range(-100, 15))
     write("decimal", [decimal.Decimal(i) for i in group + [i - 1000 for i in group]],
           polars.Decimal(20, 0), 1024)

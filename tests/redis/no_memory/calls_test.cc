@@ -1,5 +1,5 @@
-// Calls in a process that runs out of memory at any point of a call: the call throws, and the same
-// object works again as soon as there is memory.
+// Calls in a process that runs out of memory at any point of the call. The call throws, and the
+// same object works again as soon as memory is available.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -29,8 +29,8 @@ class RedisWithoutMemoryTest : public testing::TestWithParam<bool> {
   static ServerOptions options() { return Servers::Single().options(); }
   SplitBlockFilter Open() const { return SplitBlockFilter::Open(options(), name_); }
 
-  // Calls act(filter) once for each of its allocations, on a new and on a used filter. That
-  // allocation fails, and so do all later ones if the parameter says so.
+  // Calls act(filter) once for each of its allocations, on a new and on a used filter, and makes
+  // this allocation fail. If the test parameter is true, all later allocations fail, too.
   void ForEachAllocation(const std::function<void(SplitBlockFilter&)>& act) {
     for (const bool connected : {false, true}) {
       for (int n = 0;; ++n) {
