@@ -122,7 +122,7 @@ TEST_F(DedupExactTest, FilesThatChangeDuringTheRun_AreAnError) {
          "exec 3< out; dd bs=1 count=1 status=none <&3 > first; echo 1 >> lines\n"
          "cat <&3 > rest; wait $pid");
   EXPECT_EQ(later.status, 3);
-  EXPECT_TRUE(later.ErrHas("lines has changed while it was read: the lines written may lack some"))
+  EXPECT_TRUE(later.ErrHas("lines has changed while it was read: some lines may be missing"))
       << later.err;
 }
 

@@ -1,4 +1,4 @@
-// tamis backends: lists the kernels of this machine, and measures them.
+// tamis backends: lists the kernels that run on this machine, and measures their speed.
 #include <tamis/backend.h>
 #include <tamis/backends.h>
 #include <tamis/engine/calibration.h>
@@ -27,10 +27,10 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kBackendsFooter[] =
-    "All backends give the same bits. They differ in speed. Pin one with --backend, or with\n"
-    "TAMIS_BACKEND for every program that uses the library. --calibrate measures this machine for\n"
-    "half a minute, and saves the result where the tamis command finds it. Delete that file to\n"
-    "undo it.\n"
+    "All backends compute the same bits, but at different speeds. Select one with --backend, or\n"
+    "with TAMIS_BACKEND for every program that uses the library. --calibrate measures this\n"
+    "machine for half a minute, and saves the result to a file that later tamis commands read.\n"
+    "Delete this file to undo the calibration.\n"
     "\n"
     "Examples:\n"
     "  tamis backends\n"
@@ -39,7 +39,7 @@ constexpr char kBackendsFooter[] =
 
 struct BackendsOptions {
   bool calibrate = false;
-  uint64_t largest = 0;  // bytes of the largest filter to measure; 0: default of Calibration
+  uint64_t largest = 0;  // bytes of the largest filter to measure; 0: the default of Measure()
   bool json = false;
 };
 
@@ -142,7 +142,7 @@ Command AddBackends(const CommandLine& program) {
       .Add("--largest", options->largest, ParseBytes,
            "the largest filter that --calibrate measures (default: 256M)")
       .Type("SIZE");
-  command.AddFlag("--json", options->json, "the same in JSON");
+  command.AddFlag("--json", options->json, "a report in JSON");
   return {command, [options] { return Run(*options); }};
 }
 

@@ -1,4 +1,4 @@
-// tamis bank query: which filters of a bank may have which keys.
+// tamis bank query: finds the members of a bank that may have the keys of an input.
 #include <tamis/bank/filter_bank.h>
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
@@ -38,7 +38,7 @@ constexpr char kBankQueryFooter[] =
     "reports. Control characters in names are written as \\xNN.\n"
     "\n"
     "With --count-per-member, writes a line NAME<tab>KEYS for each member that may have at least\n"
-    "one of the keys, or the number of --at-least. The member with the most keys comes first.\n"
+    "one of the keys, or N with --at-least N. The member with the most keys comes first.\n"
     "\n";
 
 constexpr char kBankQueryExamples[] =
@@ -46,7 +46,7 @@ constexpr char kBankQueryExamples[] =
     "  tamis bank query logs.bank keys.txt\n"
     "  tamis bank query logs.bank --integers --csv --column user_id users.csv | sort -u\n"
     "  tamis bank query logs.bank --count-per-member --top 10 keys.txt\n"
-    "  tamis bank query logs.bank --count keys.txt    # how many of them may be in any member\n";
+    "  tamis bank query logs.bank --count keys.txt    # how many keys any member may have\n";
 
 struct BankQueryOptions {
   std::string bank;
@@ -98,8 +98,8 @@ class Query {
     for (BankMember& member : bank_.members()) names_[member.index] = std::move(member.name);
   }
 
-  // Returns the number of keys of a batch. Its pairs take at most 256 MiB, or the memory for 64
-  // keys if that is more.
+  // Returns the largest number of keys in a batch. If all members may have all keys, the pairs of
+  // the batch take at most 256 MiB. The result is at least 64, even if the pairs take more.
   size_t MaxBatch() const {
     constexpr uint64_t kMostPairs = uint64_t{1} << 24;
     return std::clamp<uint64_t>(kMostPairs / std::max<uint64_t>(bank_.num_members(), 1), 64,
@@ -135,8 +135,9 @@ class Query {
     if (keys_.misfits() > 0 && !options_.run.quiet) {
       Say(Counted(keys_.misfits(), "key") +
           (options_.input.key_type() == KeyType::kInteger
-               ? " without a 32-bit value, not queried in members with INT32 keys"
-               : " without a numeric value, not queried in members with FLOAT or DOUBLE keys"));
+               ? " without a 32-bit value; members with INT32 keys were not queried for them"
+               : " without a numeric value; members with FLOAT or DOUBLE keys were not queried for "
+                 "them"));
     }
     nlohmann::ordered_json json = {{"bank", options_.bank},
                                    {"members", bank_.num_members()},
@@ -220,7 +221,7 @@ Command AddBankQuery(const CommandLine& bank) {
       command.AddFlag("--count-per-member", options->per_member, "lines NAME<tab>KEYS");
   command
       .Add("--at-least", options->at_least, ParsePositiveCount,
-           "with --count-per-member: members that may have N keys or more (default: 1)")
+           "with --count-per-member: only members that may have N keys or more (default: 1)")
       .Type("N");
   command
       .Add("--top", options->top, ParsePositiveCount,
@@ -229,7 +230,8 @@ Command AddBankQuery(const CommandLine& bank) {
   const Option invert = command.AddFlag("-v,--invert", options->invert,
                                         "write the keys that are certainly in no member");
   const Option count = command.AddFlag("-c,--count", options->count,
-                                       "write KEYS FOUND IN ANY MEMBER/KEYS, and no lines");
+                                       "write FOUND/KEYS instead of lines: how many of the keys at "
+                                       "least one member may have");
   command.AddFlag("--json", options->json, "write the counts in JSON");
   per_member.Excludes(invert).Excludes(count);
   options->open.AddTo(command);

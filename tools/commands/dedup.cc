@@ -44,11 +44,12 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kDedupFooter[] =
-    "Writes each line that did not come before, unchanged and in the order of the input. A filter\n"
-    "remembers the lines, in less memory than the lines take. At its false-positive rate it takes\n"
-    "a new line for an old one, and the line is lost. Lines that come again are never written, as\n"
-    "long as the filter remembers them. A summary reports how many lines are expected to be lost:\n"
-    "the sum of p / (1 - p) over the lines written, where p is the rate at that time.\n"
+    "Writes each line that did not occur before, unchanged and in the order of the input. A\n"
+    "filter remembers the lines in less memory than the lines take. At its false-positive rate,\n"
+    "the filter mistakes a new line for a repeated line, and the new line is lost. A repeated\n"
+    "line is not written if the filter still remembers it. A summary reports how many lines are\n"
+    "expected to be lost: the sum of p / (1 - p) over the lines written, where p is the\n"
+    "false-positive rate at the time of writing.\n"
     "\n"
     "The filter is made for --capacity different lines. Without --capacity, the lines of regular\n"
     "files are counted first. For a pipe, or with --filter, the filter grows instead\n"
@@ -56,15 +57,15 @@ constexpr char kDedupFooter[] =
     "miss a line. --kind bloom takes 28.8 bits and up to 20 cache misses: less than half of the\n"
     "memory, and five times the time if the filter is larger than the caches.\n"
     "\n"
-    "--exact loses no line: each different line is written exactly once. It reads files twice, so\n"
-    "it does not take pipes, --filter or --window. Besides the filter it takes memory for each\n"
-    "different line that comes again: the bytes of its key and about 60 more.\n"
+    "--exact loses no line: each different line is written exactly once. It reads the input\n"
+    "twice, so the input cannot be a pipe. It excludes --filter and --window. In addition to the\n"
+    "filter, it uses memory for each repeated line: the bytes of the key and about 60 more.\n"
     "\n"
     "The file of --filter is replaced as a whole after all lines are written, also if a signal\n"
-    "ends the input. It stays unchanged if that fails. Options for the kind and size of the\n"
-    "filter apply only to a new file.\n"
+    "ends the input. If writing fails, the file is not changed. Options for the kind and size of\n"
+    "the filter apply only to a new file.\n"
     "\n"
-    "With other types of keys, these are compared instead of lines: --csv --column id writes the\n"
+    "If options select other keys than lines, the keys are compared: --csv --column id writes the\n"
     "first record of each id.\n"
     "\n";
 
@@ -72,10 +73,10 @@ constexpr char kDedupExamples[] =
     "Examples:\n"
     "  tamis dedup urls.txt > unique.txt\n"
     "  tamis dedup --filter seen.tamis today.txt > new.txt    # new lines since the first run\n"
-    "  tail -f events.log | tamis dedup --window 10M          # the last ten million, or more\n"
+    "  tail -f events.log | tamis dedup --window 10M          # remembers 10 million or more\n"
     "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --kind bloom 171\n"
     "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
-    "  tamis dedup --exact urls.txt > unique.txt              # loses none\n";
+    "  tamis dedup --exact urls.txt > unique.txt              # loses no line\n";
 
 constexpr double kFpr = 1e-6;
 // The false-positive rate with --exact. A false positive then loses no line, but RepeatedKeys
@@ -108,9 +109,9 @@ class Counts {
   // `fpr` is the false-positive rate at the beginning.
   explicit Counts(double fpr) : fpr_(fpr) {}
 
-  // Adds `keys` keys of which `fresh` were new. `fpr` is the rate after these keys. At rate p, a
-  // new key is recognized as new with probability 1 - p. So p / (1 - p) new keys are lost for each
-  // key that is recognized.
+  // Counts `keys` keys, of which the filter recognized `fresh` as new. `fpr` is the rate after
+  // these keys. At rate p, a new key is recognized as new with probability 1 - p. So for each
+  // recognized key, p / (1 - p) new keys are expected to be lost.
   void Add(uint64_t keys, uint64_t fresh, double fpr) {
     keys_ += keys;
     fresh_ += fresh;
@@ -148,7 +149,7 @@ class RecordWriter {
     for (size_t i = 0; i < batch.size(); ++i) {
       if (fresh.Test(i)) Write(batch.records[i]);
     }
-    out_.Flush();  // slow input gets its answers without delay
+    out_.Flush();  // lines of slow input are written without delay
   }
   void Close() { out_.Close(); }
 
@@ -233,7 +234,7 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
 void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& seen,
                  KeyReader& reader, Counts& counts) {
   RecordWriter out(options.input.u64);
-  // No progress bar is shown if the lines go to a terminal, because both would mix.
+  // If the lines go to a terminal, a progress bar would mix with them.
   Progress progress("reading", Progress::Unit::kBytes, total_bytes,
                     options.run.quiet || (!options.json && os::IsTerminal(os::kStandardOutput)));
   KeyBatch batch;
@@ -332,7 +333,7 @@ int RunExact(const DedupOptions& options, const Engine& engine,
   FindRepeatedKeys(options, engine, *total_bytes, repeated, counts);
   inputs.Check(": nothing was written");
   WriteFirsts(options, *total_bytes, repeated, counts);
-  inputs.Check(": the lines written may lack some, or repeat some");
+  inputs.Check(": some lines may be missing from the output, or written twice");
   const uint64_t left_out = counts.keys - counts.fresh;
   if (options.json) {
     Print(JsonText(nlohmann::ordered_json{{"lines", counts.keys},
@@ -345,8 +346,8 @@ int RunExact(const DedupOptions& options, const Engine& engine,
   } else if (!options.run.quiet) {
     Say(Counted(counts.keys, "line") + ": " + WithCommas(counts.fresh) + " written, " +
         WithCommas(left_out) + " left out, none of which was new; " +
-        BytesText(static_cast<double>(counts.filter_bytes)) + ", and " +
-        BytesText(static_cast<double>(repeated.bytes())) + " for lines that may come again");
+        BytesText(static_cast<double>(counts.filter_bytes)) + " for the filter, and " +
+        BytesText(static_cast<double>(repeated.bytes())) + " for lines that may be repeated");
   }
   return kDone;
 }
@@ -368,14 +369,15 @@ void SaySummary(const SeenKeys& seen, const Counts& counts) {
       " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
 }
 
-// Saves the filter. A file that did not exist could not be locked, so throws Error(kBusy) if
-// another process has created it since.
+// Saves the filter. If the file did not exist at the start, it is not locked. If another process
+// has created it since, throws Error(kBusy).
 void Save(const DedupOptions& options, const Filter& filter) {
   try {
     SaveFilter(filter, options.filter, options.run.quiet, options.save);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBusy) throw;
-    throw Error(error.code(), error.what() + std::string("; the lines just written are not in it"));
+    throw Error(error.code(),
+                error.what() + std::string("; this file does not contain the lines just written"));
   }
 }
 
@@ -435,7 +437,7 @@ Command AddDedup(const CommandLine& program) {
       .Type("FILE");
   command
       .Add("-n,--capacity", options->made.capacity, ParsePositiveCount,
-           "different lines to size for, such as 5e7 (default: the lines of files)")
+           "different lines to size for, such as 5e7 (default: all lines of the files)")
       .Type("N");
   command
       .Add("-p,--fpr", options->fpr, ParseFpr,
@@ -443,14 +445,14 @@ Command AddDedup(const CommandLine& program) {
       .Type("P");
   command
       .Add("--bytes", options->made.bytes, ParseBytes,
-           "size, such as 200M, instead of --capacity; the limit of a filter that grows")
+           "size, such as 200M, instead of --capacity; with --scalable, the largest size")
       .Type("SIZE");
   command
       .Add("--window", options->window, ParsePositiveCount,
-           "remember the last N lines or more, and forget older ones")
+           "remember at least the last N lines, and forget older lines")
       .Type("N");
   command.AddFlag("--exact", options->exact,
-                  "lose no line: read files twice, and remember repeated keys");
+                  "lose no line: read the input twice, and remember repeated keys");
   command.AddFlag("--scalable", options->scalable, "let the filter grow, starting with --capacity");
   AddKindAndType(
       command, options->kind, [](const FilterKindInfo& kind) { return kind.is_plain(); },

@@ -35,16 +35,16 @@ namespace {
 
 constexpr uint64_t kDefaultNumbers = 5'000'000'000;
 constexpr double kMemoryShare = 0.6;
-// In addition to the queries: how many known numbers, and how many other numbers, are queried.
+// In addition to --queries, this number of known numbers and of other numbers is queried.
 constexpr uint64_t kChecked = 10'000'000;
 
 constexpr char kDemoFooter[] =
-    "A bijection on [10^10, 10^11) makes the numbers, so that it is known without a list which\n"
-    "numbers are in the set: only the filter is in memory.\n"
+    "A bijection on [10^10, 10^11) computes the numbers. So the program can decide without a list\n"
+    "whether a number is in the set, and keeps only the filter in memory.\n"
     "\n"
-    "Besides the queries, 10 million known numbers are queried to find false negatives, which\n"
-    "must not occur (exit status 3), and 10 million other numbers to measure the false-positive\n"
-    "rate, for which half of the queries would be too few.\n"
+    "In addition to --queries, 10 million known numbers are queried to find false negatives,\n"
+    "which must not occur (exit status 3), and 10 million other numbers to measure the\n"
+    "false-positive rate.\n"
     "\n"
     "Examples:\n"
     "  tamis demo phones\n"
@@ -75,8 +75,7 @@ uint64_t DefaultNumbers(const DemoOptions& options) {
 }
 
 void Check(const DemoOptions& options) {
-  // At least kChecked phone numbers must stay out of the filter: its false-positive rate is
-  // measured with them.
+  // The false-positive rate is measured with kChecked phone numbers that are not in the filter.
   if (options.numbers > PhoneNumbers::kCount - kChecked) {
     throw Error(ErrorCode::kInvalidArgument, "--numbers: " + WithCommas(options.numbers) +
                                                  " is not in [1, " +
@@ -176,7 +175,7 @@ void PrintTable(const DemoOptions& options, const SplitBlockBloomFilter& filter,
                                  DurationText(queries.seconds.back()), ", after one to warm up"));
   text += Row("found", WithCommas(queries.found) + ", " + WithCommas(queries.false_positives) +
                            " of them wrongly");
-  text += Row("false negatives", WithCommas(results.false_negatives()) + " of these and " +
+  text += Row("false negatives", WithCommas(results.false_negatives()) + " in these queries and " +
                                      WithCommas(results.members_checked) + " more known numbers");
   text += Row("predicted FPR", PercentText(results.predicted_fpr));
   text += Row("measured FPR", PercentText(results.measured_fpr()) + " +- " +
@@ -235,7 +234,7 @@ Command AddDemoPhones(const CommandLine& program) {
   command.Footer(kDemoFooter);
   command
       .Add("--numbers", options->numbers, ParsePositiveCount,
-           "numbers in the set (default: 5e9, or what 60% of memory holds)")
+           "numbers in the set (default: 5e9, or fewer if 60% of memory is too small)")
       .Type("N");
   command.Add("--queries", options->queries, ParseCount, "numbers to query (default: 100,000)")
       .Type("Q");

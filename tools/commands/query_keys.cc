@@ -29,7 +29,7 @@ void WriteRecord(std::string_view record, bool raw, Output& out) {
 }
 
 // Prints how many of the keys may be in the filter. Adds a hint if no key was found, or if false
-// positives alone explain the number. If there is no hint and `needed` is false, prints nothing.
+// positives alone explain the number. Without a hint, prints nothing if `needed` is false.
 void SaySummary(const Queryable& queryable, const std::string& name, uint64_t found, uint64_t keys,
                 bool needed) {
   const double p = queryable.expected_fpr();
@@ -40,7 +40,7 @@ void SaySummary(const Queryable& queryable, const std::string& name, uint64_t fo
   const bool by_chance = static_cast<double>(found) <= n * p + 3 * std::sqrt(n * p * (1 - p));
   if (keys > 0 && (found == 0 || (by_chance && keys >= kFew && found <= keys / 2))) {
     if (found > 0) {
-      text += ", which the false-positive rate of " + PercentText(p) + " explains if none is in";
+      text += ", which may all be false positives at a rate of " + PercentText(p);
     }
     text +=
         ". If you expected more: the keys must be written like the keys of the filter, with the "
@@ -54,7 +54,8 @@ void SaySummary(const Queryable& queryable, const std::string& name, uint64_t fo
 }  // namespace
 
 Option KeyQueryOptions::AddTo(const CommandLine& command) {
-  command.AddFlag("-v,--invert", invert, "write the lines whose keys are certainly not in it");
+  command.AddFlag("-v,--invert", invert,
+                  "write the lines whose keys are certainly not in the filter");
   const Option count_flag =
       command.AddFlag("-c,--count", count, "write MATCHES/KEYS, and no lines");
   const Option json_flag = command.AddFlag("--json", json, "write the counts in JSON");

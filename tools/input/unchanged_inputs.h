@@ -11,7 +11,7 @@ namespace tamis::tools {
 
 class UnchangedInputs {
  public:
-  // Notes the identity, size and times of each file; "-" is standard input. Throws Error(kIo).
+  // Stores the identity, size and times of each file. "-" is standard input. Throws Error(kIo).
   explicit UnchangedInputs(const std::vector<std::string>& paths);
 
   // Throws Error(kIo), with `consequence`, if a file has changed.
