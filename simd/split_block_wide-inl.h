@@ -163,7 +163,7 @@ HWY_INLINE void StoreMask(hn::Mask<D32> mask, uint8_t* HWY_RESTRICT bits) {
 #endif
 }
 
-// Writes to `old`, in order, one bit for each word of both blocks: whether the word has the pair's
+// Writes to `old`, in order, a bit for each word of both blocks: whether the word has the pair's
 // bit.
 HWY_INLINE void TestPair(const char* filter, const WidePair& pair, uint8_t* HWY_RESTRICT old) {
   const D32 d;

@@ -1,5 +1,4 @@
-// JSON, for the files that read or write it. Including this header adds seconds to the compile
-// time.
+// JSON, for the files that read or write it. This header adds seconds to the compile time.
 #ifndef TAMIS_CORE_SRC_BASE_JSON_H_
 #define TAMIS_CORE_SRC_BASE_JSON_H_
 

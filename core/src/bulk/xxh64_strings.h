@@ -57,8 +57,7 @@ inline uint64_t TakeStripes(const char*& p, size_t stripes, uint64_t seed) {
   return Merge(Merge(Merge(Merge(h, a), b), c), d);
 }
 
-// Fills the rests of string i, whose length must be in [kMin, kMax]. Reads no byte outside the
-// string.
+// Fills the rests of string i, whose length must be in [kMin, kMax]. Reads only the string's bytes.
 template <size_t kMin, size_t kMax>
 [[gnu::always_inline]] inline void Prepare(std::string_view string, uint64_t seed, size_t i,
                                            Xxh64Rests& rests) {

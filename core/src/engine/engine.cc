@@ -245,8 +245,7 @@ size_t Engine::Impl::LookUp(const Queryable& queryable, const Keys& keys, const 
 }
 
 size_t Engine::Impl::LookUp(const Filter& filter, const Keys& keys, const Output& output) {
-  // The host cannot read keys in the memory of the device. So the device has to answer for such
-  // keys.
+  // The host cannot read keys in the memory of the device. The device has to answer for such keys.
   const bool held = device_keys_ && HasAccelerator() && accelerator_->Holds(keys);
   const DeviceState state = StateOf(filter);
   PlanRequest request = RequestFor(Engine::Operation::kContains, filter, keys.size(), state);

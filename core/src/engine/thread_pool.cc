@@ -124,8 +124,8 @@ class ThreadPool::Crew {
       ++job->running;
       ++working_;
       lock.unlock();
-      // Claims one task at a time if there are other calls, because another call may then need this
-      // thread more.
+      // With other calls, claims only one task, because another call may then need this thread
+      // more.
       while (job->RunOne(thread) && num_jobs_.load(std::memory_order_relaxed) == 1) {
       }
       lock.lock();

@@ -57,8 +57,7 @@ struct Calibration {
   static Calibration Measure(uint64_t max_filter_bytes = uint64_t{256} << 20);
   // Does the part of Measure that measures a GPU. Replaces the costs of the GPU, for the kinds and
   // sizes of filters that `points` has for the host's best backend. If the GPU fails, `points` gets
-  // no costs for it, so no Engine chooses it. Without a GPU, the call does nothing. Throws
-  // std::bad_alloc.
+  // no costs for it, so no Engine chooses it. Does nothing without a GPU. Throws std::bad_alloc.
   void MeasureDevice();
 
   // Throws Error(kInvalidArgument), with the name of the value, if a value is outside its range

@@ -88,7 +88,7 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  // Throws Error(kBusy) if the path now names another file. Save calls this before it replaces a
+  // Throws Error(kBusy) if the path now names another file. Save calls this before replacing a
   // file.
   void RequireUnchanged() const;
 
@@ -108,9 +108,8 @@ class FileLock {
 // link stays, and its target is replaced, or made if it does not exist. On Windows, Save throws
 // Error(kBusy) and replaces nothing if the file is mapped.
 struct SaveOptions {
-  // Whether to replace a read-only file: a file that this process may not write to, or (even if the
-  // process is root) whose mode lets no user write. Otherwise Save throws Error(kIo) for such a
-  // file.
+  // Whether to replace a read-only file: this process may not write to it, or (even for root) its
+  // mode lets no user write. Otherwise Save throws Error(kIo) for such a file.
   bool replace_read_only = false;
   // Whether the file must be new. If a file of this name exists when Save is about to give the name
   // to the new file, Save throws Error(kBusy) and replaces nothing. If several programs save under

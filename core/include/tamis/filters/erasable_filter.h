@@ -24,9 +24,8 @@ class ErasableFilter : public ChangeableFilter {
 
   using Changeable::Erase;
   // Calls RequireAllIn(keys), and then erases the keys. Returns the number of erased keys. The
-  // result is smaller than the number of keys if two different keys share one copy. The result is
-  // also smaller if several layers of a scalable filter may have a key, because such a key is not
-  // erased.
+  // result is smaller than the number of keys if two different keys share one copy, or if several
+  // layers of a scalable filter may have a key, because such a key is not erased.
   size_t EraseIfAllFound(Keys keys);
   // Compares the copies of each key in the filter with the copies in `keys`; nulls do not count.
   // Throws Error(kInvalidArgument) if the filter has fewer copies of any key. The check detects

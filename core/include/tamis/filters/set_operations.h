@@ -1,5 +1,5 @@
-// Union and intersection of filters of any class. The classes also have member functions for these
-// operations.
+// Union and intersection of filters of any class. The classes have member functions for both as
+// well.
 #ifndef TAMIS_FILTERS_SET_OPERATIONS_H_
 #define TAMIS_FILTERS_SET_OPERATIONS_H_
 

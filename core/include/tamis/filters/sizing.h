@@ -61,9 +61,8 @@ double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks);
 
 // A class of keys shares a fingerprint and two buckets. An absent key is a false positive if a key
 // of its class is in the filter. There are (buckets / 2) F classes for F = 2^bits - 1 fingerprints.
-// Each class has
-// Poisson(2 keys / (buckets F)) keys, so the rate is 1 - exp(-2 keys / (buckets F)). To first
-// order, this is 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
+// Each class has Poisson(2 keys / (buckets F)) keys, so the rate is 1 - exp(-2 keys / (buckets F)).
+// To first order, this is 2 slots load / F (Fan et al., "Cuckoo Filter", CoNEXT 2014, section 5.1).
 double CuckooFpr(int fingerprint_bits, double keys, uint64_t buckets);
 
 // Returns the smallest table in which `capacity` distinct keys fit. The probability that a key does

@@ -63,8 +63,7 @@ double BestSeconds(double (*clock)(), int repetitions, const Prepare& prepare, c
   return best;
 }
 
-// Returns BestSeconds of one thread, in nanoseconds per key. Never 0, whatever the resolution of
-// the clock.
+// Returns BestSeconds of one thread, in nanoseconds per key. Never 0, even if the clock is coarse.
 template <typename Prepare, typename Call>
 double BestNs(int repetitions, uint64_t keys, const Prepare& prepare, const Call& call) {
   const double seconds = BestSeconds(ThreadTime, repetitions, prepare, call);

@@ -15,9 +15,8 @@
 namespace tamis::detail {
 
 struct FilterAccess {
-  // Two versions are equal if they belong to the same filter, which may have been moved, and
-  // nothing has changed the filter in between. The version of a shared filter is never equal to
-  // another one.
+  // Two versions are equal if they belong to one filter, even if it was moved, and nothing has
+  // changed it in between. The version of a shared filter is never equal to another one.
   struct Version {
     uint64_t identity;
     uint64_t changes;

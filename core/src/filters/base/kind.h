@@ -81,8 +81,8 @@ struct Kind {
 
   // Returns the facts about a filter of `bytes` bytes with `keys` keys.
   LookupFacts (*lookup_facts)(uint64_t bytes, uint64_t keys) = nullptr;
-  // Returns the costs of an existing filter. nullptr if all filters of the kind have the same
-  // costs.
+  // Returns the costs of an existing filter. nullptr if these are equal for all filters of the
+  // kind.
   RelativeCost (*relative_cost)(const FileHeader& header) = nullptr;
 
   KindCalibration calibration;

@@ -20,8 +20,7 @@ auto Retry(const Call& call) {
 // Waits until the file is on the disk. Returns false, with errno set, if that failed.
 inline bool SynchronizeDescriptor(int fd) {
 #ifdef F_FULLFSYNC
-  // On these systems, fsync leaves data in the cache of the drive. Not every file system supports
-  // F_FULLFSYNC.
+  // On these systems, fsync leaves data in the drive's cache. Some file systems lack F_FULLFSYNC.
   if (fcntl(fd, F_FULLFSYNC) == 0) return true;
 #endif
   return Retry([&] { return fsync(fd); }) == 0;

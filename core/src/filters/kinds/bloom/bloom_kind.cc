@@ -50,12 +50,10 @@ double FprWhenFull(const FileHeader& header) {
 
 // Returns the average number of bits that a lookup tests in a full filter with `hashes` bits per
 // key, if half of the queried keys are in the filter. A present key tests all of its bits. Half of
-// all bits are set, so an absent key tests 1 + 1/2 + 1/4 ... bits, up to the first one that is not
-// set.
+// all bits are set, so an absent key tests 1 + 1/2 + 1/4 ... bits, up to the first 0.
 double Reads(double hashes) { return 0.5 * hashes + 0.5 * 2 * (1 - std::exp2(-hashes)); }
 
-// Returns the costs relative to the calibrated filters, which have 7 hashes per key because of
-// kDefaultFpr.
+// Returns the costs relative to the calibrated filters, which have 7 hashes per key (kDefaultFpr).
 RelativeCost CostOf(double hashes) {
   constexpr double kCalibratedHashes = 7;
   return {Reads(hashes) / Reads(kCalibratedHashes), hashes / kCalibratedHashes};
