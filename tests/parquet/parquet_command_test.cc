@@ -146,7 +146,7 @@ TEST_F(ParquetCommandTest, FoldersWithLinks) {
 
 TEST_F(ParquetCommandTest, SaysWhenBoundsAloneDecide) {
   const CommandResult result = Ok("echo 5000 | tamis parquet prune --column key --keys - lake");
-  EXPECT_TRUE(result.ErrHas("no filter to query")) << result.err;
+  EXPECT_TRUE(result.ErrHas("the sampled files have no filters")) << result.err;
 }
 
 TEST_F(ParquetCommandTest, KeysOfAParquetFile) {

@@ -206,7 +206,7 @@ def test_nulls_alone_and_nothing():
 
 def test_struct_with_nulls():
     f = make(tamis.SplitBlockBloomFilter)
-    with pytest.raises(ValueError, match="struct with nulls"):
+    with pytest.raises(ValueError, match="struct array with nulls"):
         f.insert(pa.array([{"a": 1}, None]))
     assert f.insert(pa.array([{"a": 1}, {"a": 2}, {"a": None}])[1:]) == 1
     assert 2 in f and 1 not in f

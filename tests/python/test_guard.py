@@ -163,7 +163,7 @@ def test_inserting():
         guard.insert_many([1, "a"], lambda: None)
     with pytest.raises(ZeroDivisionError):
         guard.insert("eve", lambda: 1 / 0)
-    with pytest.raises(RuntimeError, match="wait for its end"):
+    with pytest.raises(RuntimeError, match="a rebuild within a change"):
         guard.insert("eve", lambda: live.rebuild(lambda context: tamis.BloomFilter(10)))
     live.insert(["dee"])
     assert guard.get("dee") is None  # this miss is cached

@@ -221,7 +221,7 @@ def test_changes():
         change.insert([1])
         with pytest.raises(RuntimeError, match="open already"):
             change.__enter__()
-        with pytest.raises(RuntimeError, match="wait for its end"):
+        with pytest.raises(RuntimeError, match="a rebuild within a change"):
             live.rebuild(lambda context: filter_of([]))
     with pytest.raises(ZeroDivisionError):
         with live.change():
