@@ -40,8 +40,7 @@ const ErrorClass kClasses[] = {
      "A backend that is unknown, or that this machine cannot run."},
     {ErrorCode::kIo, "FileError", &PyExc_OSError, "The operating system refused a file operation."},
     {ErrorCode::kCorrupt, "CorruptError", &PyExc_ValueError,
-     "Bytes that fail a check. `check` names the check, and `offset` is the position of the "
-     "bytes."},
+     "Bytes that fail a check. `check` names the check, and `offset` is their position."},
     {ErrorCode::kUnsupported, "UnsupportedError", &PyExc_ValueError,
      "A file of a newer version or of another kind; `check` and `offset` as in CorruptError."},
     {ErrorCode::kDevice, "DeviceError", &PyExc_RuntimeError, "A GPU or its driver failed."},
