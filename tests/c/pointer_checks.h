@@ -18,9 +18,8 @@ namespace tamis {
 
 using Allowed = std::set<size_t>;
 
-// Calls f once for each pointer that is not `allowed` to be NULL, with NULL instead of this
-// pointer, and once for each pointer that must be aligned, moved by one byte. Other arguments are
-// not changed.
+// Calls f with NULL instead of one pointer, for each pointer that is not `allowed` to be NULL, and
+// with one pointer moved by one byte, for each pointer that must be aligned.
 template <typename R, typename... P, size_t... I>
 void ExpectPointersChecked(R (*f)(P...), std::tuple<P...> arguments, const Allowed& allowed,
                            std::index_sequence<I...>) {

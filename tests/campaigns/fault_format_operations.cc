@@ -155,8 +155,7 @@ std::string CheckMade(Subject& s, const Ending& ending) {
   return s.Unchanged();
 }
 
-// A filter that grows may have inserted some of the keys. Without a fault, the rest is inserted,
-// too.
+// A filter that grows may have inserted some of the keys. Without a fault, it inserts the rest.
 std::string CheckInsert(Subject& s, const Ending& ending) {
   if (!ending.threw) return s.filter->ToBytes() == s.new_bytes ? "" : "it is not the new filter";
   if (!s.grows) return s.Unchanged();

@@ -375,8 +375,7 @@ using GuardedFilter = ConcurrentSplitBlockBloomFilter;
 using Guard = CacheGuard<uint64_t, std::string, GuardedFilter>;
 using Found = std::optional<std::string>;
 
-// The database has the keys [0, kStored), the filter has the keys [0, kKnown), and tests insert
-// kFresh.
+// The database has the keys [0, kStored), the filter [0, kKnown), and operations insert kFresh.
 constexpr uint64_t kStored = 50, kKnown = 60, kFresh = 55;
 
 std::string ValueOf(uint64_t key) { return std::to_string(key) + " and more than fits into it"; }

@@ -92,8 +92,7 @@ std::string CheckMade(Subject& s, const Ending& ending) {
   return s.Unchanged();
 }
 
-// All keys that the filter reports as inserted are in the filter. Without a fault, the rest is
-// inserted, too.
+// The filter finds all keys that it reports as inserted. Without a fault, it inserts the rest.
 std::string CheckInsert(Subject& s, const Ending& ending) {
   ChangeableFilter& filter = RequireChangeable(**s.filter);
   if (!HasAll(filter, s.old_keys)) return "keys of the old state are lost";

@@ -1,6 +1,5 @@
 // Operations on a Redis server that this program starts. If a call fails once, the client retries
-// on another connection. If the call always fails, the operation ends with an error that states
-// why.
+// on another connection. If it always fails, the operation ends with an error that states why.
 #include <sys/wait.h>
 #include <unistd.h>
 

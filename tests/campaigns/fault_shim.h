@@ -1,6 +1,5 @@
 // Makes chosen system calls and allocations fail. A separate library, for Linux and glibc. It is
-// preloaded into the command or linked into a program, and its functions replace those of the C
-// library.
+// preloaded into the command or linked into a program. It replaces functions of the C library.
 //
 // A fault is "KIND:N:WHAT". It affects the N-th call of a kind, counted from 1, which
 //   fails with an errno                     open:3:13

@@ -118,8 +118,8 @@ size_t Fullest(const std::vector<uint64_t>& values) {
   return *std::max_element(counts.begin(), counts.end());
 }
 
-// Returns for how many of kSeeds seeds, or secrets, a class contains more than twice its share of
-// the values.
+// Returns for how many of kSeeds seeds, or secrets, a class has more than twice its share of
+// values.
 template <typename Values>
 uint64_t SeedsOverLimit(HashKind kind, const Values& values) {
   Random random(static_cast<uint64_t>(kind));

@@ -284,8 +284,7 @@ void ExpectSmallOutputsRefused(const Asked& asked, const Keys& keys) {
   ExpectTooSmall<uint8_t>(128, "bytes", [&](auto out) { asked.Contains(keys, out); });
   ExpectTooSmall<uint32_t>(128, "elements", [&](auto out) { asked.Select(keys, out); });
   ExpectTooSmall<uint64_t>(0, "elements", [&](auto out) { asked.Select(keys, out); });
-  // The keys and the output do not exist, so the call must check their sizes before it accesses
-  // them.
+  // The keys and the output do not exist, so the call must check their sizes before any access.
   uint64_t key = 0;
   uint32_t row = 0;
   const Keys many(std::span(&key, (size_t{1} << 32) + 1));

@@ -271,8 +271,7 @@ TEST_P(EraseAllContractTest, ErasedKeysLeaveNothing) {
           auto& erasable = dynamic_cast<ErasableFilter&>(*filter);
           const size_t in = RequireChangeable(*filter).Insert(set.keys);
           std::vector<uint64_t> missing(n);
-          // The rejected keys were surplus copies of one key, so erasing misses the same number of
-          // keys.
+          // The rejected keys were surplus copies of one key, so erasing misses the same number.
           ASSERT_EQ(erase(erasable, set.keys, std::span(missing)), in) << set.name;
           ASSERT_EQ(Contents(*filter), Contents(*empty)) << set.name;
         });

@@ -19,8 +19,7 @@
 
 namespace tamis::cuckoo_bulk_test {
 
-// The number of changed keys, the indices of the keys that could not be changed, and the resulting
-// table.
+// The number of changed keys, the indices of the unchanged keys, and the resulting table.
 struct Outcome {
   uint64_t done = 0;
   std::vector<uint64_t> others;
@@ -207,8 +206,7 @@ TYPED_TEST(CuckooBulkTest, SeveralRoundsOfAWriter) {
   }
 }
 
-// A segment of a list has room for 127 entries. These lists end just before, at and just after the
-// end of a segment.
+// A segment of a list has room for 127 entries. These lists end near the end of a segment.
 TYPED_TEST(CuckooBulkTest, SegmentsThatAreJustFull) {
   for (const size_t n : {126, 127, 128, 253, 254, 255, 256, 381, 382}) {
     const std::vector<uint64_t> hashes = HashesOf(kSpreads[0], n);

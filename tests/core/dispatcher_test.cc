@@ -61,8 +61,7 @@ TEST_F(DispatcherTest, PredictsByTheFormula) {
   EXPECT_EQ(plan.operation, Engine::Operation::kContains);
   EXPECT_EQ(plan.keys, 1'000'000u);
   EXPECT_EQ(plan.filter_bytes, kMiB);
-  // One thread takes 0.1 s. Each further thread adds half the speed of one thread, and takes 10 us
-  // to start.
+  // One thread takes 0.1 s. Each further thread adds half as much speed, and takes 10 us to start.
   EXPECT_EQ(plan.chosen.threads, 3u);
   EXPECT_DOUBLE_EQ(plan.chosen.seconds, 0.1 / 2 + 20e-6);
   ASSERT_EQ(plan.alternatives.size(), 2u);

@@ -83,8 +83,7 @@ TEST_F(ForkTest, AChildOfAChild) {
             0);
 }
 
-// At the time of the fork, other threads of the parent may hold locks, or be in the middle of
-// calls.
+// At the time of the fork, other threads of the parent may hold locks, or be in a call.
 TEST_F(ForkTest, WhileCallsAreUnderWay) {
   const Engine engine(OnThreads(3));
   std::atomic<bool> stop{false};

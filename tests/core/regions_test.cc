@@ -66,8 +66,8 @@ TEST(OrderedLookupSecondsTest, GrowWithTheWork) {
   const double next_slice = seconds(kSlice + 1, kSlice) - seconds(kSlice, kSlice);
   EXPECT_GT(next_slice, 1000 * (seconds(kSlice, kSlice) - seconds(kSlice - 1, kSlice)));
   EXPECT_NEAR(seconds(9 * kSlice, kSlice), 9 * seconds(kSlice, kSlice), 1e-9);
-  // If few keys share a line, each takes as long as in a filter that the TLB covers, plus the time
-  // to order the key.
+  // If few keys share a line, a key takes as long as in a covered filter, plus the time to order
+  // it.
   EXPECT_GT(1e9 * seconds(kSlice, kSlice), (cost.covered_ns + 1) * kSlice);
   // If many keys share a line, each takes less time, but not none.
   const double many = 1e12;

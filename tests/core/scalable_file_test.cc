@@ -381,8 +381,7 @@ TEST(ScalableFileLayersTest, AllLayersAreInOneMapping) {
   EXPECT_EQ(test_os::MappingsOf(folder / "f"), 0u);
 }
 
-// More layers than the filter could make with these options, although the sum of the rates is
-// right.
+// More layers than the filter could make with these options. The sum of the rates is right.
 TEST(ScalableFileLayersTest, ALayerThatNoBoundIsLeftFor) {
   const TemporaryFolder folder;
   const ScalableFilter<BloomFilter> filter(
@@ -404,8 +403,7 @@ class UnusedResource : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 };
 
-// In a loaded filter, as in the saved filter, the layers leave too little of the bound for another
-// layer.
+// As in the saved filter, the layers leave too little of the bound for another layer.
 template <typename F>
 void AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading() {
   const TemporaryFolder folder;

@@ -90,8 +90,7 @@ TYPED_TEST(ConcurrentCuckooThreadsTest, KeysThatStayAreFoundWhileOthersAreMoved)
 }
 
 // A bulk query whose kernel finds nothing, because all fingerprints are moved while the kernel
-// runs. The query must find the keys even so. (With real threads, this occurs too rarely for a
-// test.)
+// runs. The query must find the keys even so. (With real threads, this is too rare for a test.)
 struct MovedMeanwhile {
   static inline std::function<void()> move;
   static void Contains(const void*, const cuckoo::Geometry&, const detail::Batch& batch,

@@ -88,8 +88,7 @@ TEST(ConcurrentFilterTest, OnlyItsOwnerSavesIt) {
 }
 
 // A query of a full cuckoo filter may find a rejected key because another key has an equal
-// fingerprint. The rejected key must not be committed: once the other key is erased, the filter
-// would answer "no" for it.
+// fingerprint. The rejected key must not be committed: the filter loses it with the other key.
 TEST(ConcurrentGuardTest, KeysThatTheFilterRefusesAreNotCommitted) {
   Live<ConcurrentCuckooFilter<8>> live;
   live.Publish(ConcurrentCuckooFilter<8>({.capacity = 100}));

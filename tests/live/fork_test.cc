@@ -21,8 +21,7 @@ namespace tamis::fork_test {
 
 using Blocks = SplitBlockBloomFilter;
 
-// The child can use a snapshot even if other threads of the parent held locks at the time of the
-// fork.
+// The child can use a snapshot even if other threads of the parent held locks during the fork.
 TEST(ForkTest, AChildAsksALeaseThatWasTakenBefore) {
   const std::vector<uint64_t> keys = RandomKeys(500, /*seed=*/1);
   auto live = std::make_unique<Live<Blocks>>();

@@ -206,8 +206,7 @@ TEST_F(GuardTest, KeysCanBeStrings) {
   EXPECT_EQ(guard.Get("elsewhere", cache, load), std::nullopt);
 }
 
-// Numbers and strings are hashed differently, so a filter of numbers would answer "no" to all
-// strings.
+// Numbers and strings have different hashes: a filter of numbers would answer "no" to all strings.
 TEST(GuardFormsTest, AFilterOfOtherKeysLetsAllPass) {
   Live<SplitBlockBloomFilter> live;
   live.Publish(FilterOf<SplitBlockBloomFilter>({1, 2, 3}));
@@ -405,9 +404,8 @@ TEST_F(GuardTest, CommitsThatThrowAddOneCopyToACuckooFilter) {
   EXPECT_EQ(live.Read()->Count(std::vector<uint64_t>{1, 2, 3}), 3u);
 }
 
-// The copy of a failed commit may be erased before the key is inserted again: perhaps the commit
-// succeeded in spite of its exception, and the key was deleted later, or the caller erased the
-// copy.
+// The copy of a failed commit may be erased before the key is inserted again: by the caller, or
+// because the commit succeeded in spite of its exception, and the key was deleted later.
 TEST_F(GuardTest, AKeyThatWasErasedAfterACommitThatThrewIsFoundWhenItComesAgain) {
   using Cuckoo = ConcurrentCuckooFilter<16>;
   const auto committed = [] { throw std::runtime_error("the reply is lost"); };

@@ -1,5 +1,4 @@
-// Freeing the replaced filter: no thread waits for this, although freeing a large filter takes
-// long.
+// Freeing a large replaced filter takes long. No thread waits for it.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -269,8 +269,7 @@ TEST_F(WatchTest, ADamagedFileIsReadThriceAndThenWhenItChanges) {
   ExpectServing(1, 4);
 }
 
-// The file is replaced within a tick of the clock: the same inode, length and time, but other
-// contents.
+// A replacement within a tick of the clock: the same inode, length and time, but other contents.
 TEST_F(WatchTest, SeesAFileThatLooksLikeTheOldOne) {
   Save(2);
   struct stat before = {};

@@ -1,5 +1,4 @@
-// Makes small Parquet files for tests. The files have no data pages, only the parts that a pruner
-// reads.
+// Makes small Parquet files for tests, without data pages: only the parts that a pruner reads.
 #ifndef TAMIS_TESTS_PARQUET_PARQUET_MAKER_H_
 #define TAMIS_TESTS_PARQUET_PARQUET_MAKER_H_
 

@@ -275,8 +275,7 @@ TEST(QueryableTest, RefusesKeysThatItDoesNotTake) {
   EXPECT_TRUE(std::isnan(numbers.expected_fpr()));
 }
 
-// If the class is known at compile time, a query for one key makes no virtual call and never
-// throws.
+// If the class is known, a query for one key makes no virtual call and never throws.
 static_assert(noexcept(std::declval<const SplitBlockBloomFilter&>().Contains(uint64_t{1})));
 static_assert(noexcept(std::declval<const Filter&>().Contains(uint64_t{1})));
 static_assert(!noexcept(std::declval<const Queryable&>().Contains(uint64_t{1})));

@@ -201,8 +201,7 @@ TEST(RedisHostileServerTest, AStallingServerIsWaitedForAsLongAsTheCallerAllows) 
   EXPECT_FALSE(patient.Contains("x")) << "it has answered";
 }
 
-// Writing a segment takes more than one script. The first script succeeds, and the second script
-// fails.
+// Writing a segment takes more than one script. The first one succeeds, and the second one fails.
 TEST(RedisHostileServerTest, ScriptsOfASegmentThatFareDifferently) {
   const Layout layout = LayoutFor(2'000);
   ASSERT_EQ(layout.segments(), 1u);

@@ -131,8 +131,7 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
     }
     expect_unanswered(near);
   }
-  // Uses the same objects again. The server still reads the earlier commands, but the clients
-  // discard its answers.
+  // Uses the same objects again, which discard the server's answers to earlier commands.
   local_.Contains(asked, std::span(expected));
   const auto recovers = [&](auto& one) {
     return WaitFor(120, [&] {

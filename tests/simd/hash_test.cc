@@ -30,9 +30,7 @@ TEST_P(HashKernelTest, EqualsPortable) {
   sizes.push_back(1000);
   for (const BatchSpec& spec : AllSpecs()) {
     for (const size_t n : sizes) {
-      // All four pairs of slacks: for most n, input and output are aligned to a vector, or only one
-      // of
-      // them, or neither.
+      // All four pairs of slacks: for most n, both, one or none of input and output are aligned.
       for (const size_t in_slack : {0, 1}) {
         const GuardedArray<uint64_t> values(RandomValues(n, /*seed=*/n), in_slack);
         std::vector<uint64_t> want(n);

@@ -62,8 +62,7 @@ TEST_F(HostileCsvTest, LongFieldsCanBeAllowed) {
   EXPECT_EQ(Ok("tamis query f --csv --column id --quoted-lines 3001 keys.csv").out, csv);
 }
 
-// If the reader read the header again for each of its columns, the test would exceed its time
-// limit.
+// If each column caused another read of the header, the test would exceed its time limit.
 TEST_F(HostileCsvTest, MillionsOfColumns) {
   const std::string commas(2 << 20, ',');
   for (const char* quoted : {"", "\"first\","}) {

@@ -55,8 +55,7 @@ TEST_F(OutputsTest, MustNotBeInputs) {
   EXPECT_EQ(Ok("cat keys > pipe & tamis query f.tamis pipe | cat").out, Read("keys"));
 }
 
-// Otherwise the report would be written into the file that was just saved, or into the replaced
-// file.
+// Otherwise a report would be written into the saved file, or into the file that it replaced.
 TEST_F(OutputsTest, ReportsDoNotGoIntoSavedFiles) {
   Ok("tamis build -q -t cuckoo8 -o c.tamis keys; cp c.tamis erased; cp f.tamis g.tamis; ln -s "
      "g.tamis link");

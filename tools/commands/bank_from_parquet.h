@@ -34,8 +34,7 @@ struct ParquetFilters {
 // Throws Error(kInvalidArgument) if the column is in no file, or no row group has a value. If
 // `keep_without_filter` is false, also throws Error with the name of the file:
 // - kInvalidArgument for a row group without a filter
-// - kUnsupported for BOOLEAN and INT96 columns, and for types whose keys are stored in another form
-//   than in the user's input
+// - kUnsupported for BOOLEAN and INT96 columns, and for types that store keys in another form
 // - the errors of parquet::Footer, parquet::FindFilter and parquet::RequireBits
 ParquetFilters ForParquetFilters(
     const std::vector<std::filesystem::path>& files, const ParquetFilterOptions& options,

@@ -161,8 +161,7 @@ void CheckSizing(const BuildOptions& options, uint64_t capacity) {
   if (!advice.empty()) Say("warning: " + advice);
 }
 
-// Returns --capacity, or 0 if --bytes or the kind determines the size. Otherwise, counts the keys
-// of the inputs.
+// Returns --capacity, or 0 if --bytes or the kind sets the size. Otherwise counts the input's keys.
 uint64_t CapacityOf(const BuildOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterOptions& filter = options.filter;
   if (filter.capacity != 0 || filter.bytes != 0 || options.scalable()) return filter.capacity;

@@ -8,8 +8,7 @@
 
 namespace tamis::tools {
 
-// The number of lines that may be bad: `count` if it is set, otherwise `share` of the lines, but at
-// least one line.
+// The number of lines that may be bad: `count` if set, otherwise `share` of the lines, at least 1.
 struct MaxBad {
   std::optional<uint64_t> count;
   double share = 0.01;

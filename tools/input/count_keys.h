@@ -8,9 +8,8 @@
 
 namespace tamis::tools {
 
-// Counts all keys of the input, which must be regular files of `total_bytes` bytes. Restores the
-// position of standard input. If `quiet` is false, prints the count. Throws the errors of
-// KeyReader.
+// Counts all keys of the input, regular files of `total_bytes` bytes. Restores the position of
+// standard input. If `quiet` is false, prints the count. Throws the errors of KeyReader.
 uint64_t CountKeys(const InputOptions& input, uint64_t total_bytes, bool quiet);
 
 }  // namespace tamis::tools

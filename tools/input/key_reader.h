@@ -83,8 +83,7 @@ class KeyReader {
   // Throws for an error after which it is unknown where records begin.
   void CheckQuotes(const CsvRecord& record) const;
   void CheckSeparator() const;
-  // Must be called with the first record of each file, or with its beginning. Later calls for the
-  // same file do nothing.
+  // Must be called with the first record of each file, or its beginning. Later calls do nothing.
   void NoteFirst(std::string_view record);
   // Throws if `text`, the whole contents of a file, consists of lines that end in CR alone.
   void RefuseCrLines(std::string_view text) const;

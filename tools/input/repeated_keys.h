@@ -20,8 +20,7 @@ class RepeatedKeys {
  public:
   // Adds the `i`th key of `batch`, if the table does not contain it.
   void Add(const KeyBatch& batch, size_t i);
-  // Returns true if the table does not contain the key, and in the first call with a key that the
-  // table contains.
+  // Returns true for keys outside the table, and in the first call with a key of the table.
   bool IsFirst(const KeyBatch& batch, size_t i);
 
   size_t size() const { return written_.size(); }

@@ -23,8 +23,7 @@ struct RunOptions {
   // Adds --backend, --threads and --quiet.
   void AddTo(const CommandLine& command);
 
-  // Returns the backend of --backend, or nullptr if it was not given. Throws
-  // Error(kUnknownBackend).
+  // Returns the backend of --backend, or nullptr without it. Throws Error(kUnknownBackend).
   const Backend* Pinned() const;
   // Makes an engine with these options and the calibration of this machine, if there is one.
   Engine MakeEngine() const;

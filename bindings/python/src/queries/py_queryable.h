@@ -41,8 +41,7 @@ class PyChangeable : public PyQueryable {
 
   // Throws if the filter cannot be changed now: ReadOnlyError, BufferError, ValueError.
   virtual Changeable& RequireChangeable() = 0;
-  // Returns the filter if an Engine can change it. Returns nullptr if only the calling thread can
-  // change it.
+  // Returns the filter if an Engine can change it, and nullptr if only the calling thread can.
   virtual ChangeableFilter* engine_filter() { return nullptr; }
   // Returns a description such as "split-block filter", for messages.
   virtual std::string name() const = 0;

@@ -54,8 +54,7 @@ enum {
 };
 
 /* 1: yes; for queries "maybe". 0: no. A negative number is an error: a tamis_status with a minus
- * sign. So an error never equals the answer "no", even in a program that does not check for errors.
- */
+ * sign. So an error never equals "no", even in a program that does not check for errors. */
 typedef int32_t tamis_answer;
 
 /* Returns the name of a status, such as "Ok" or "InvalidArgument". Returns "unknown" for other

@@ -33,8 +33,7 @@ typedef struct tamis_engine_options {
   const char* calibration_path;
 } tamis_engine_options;
 
-/* Creates an engine. `options` may be NULL. The first call that uses several threads starts them.
- */
+/* Creates an engine. `options` may be NULL. The first call with several threads starts them. */
 TAMIS_C_API tamis_status tamis_engine_create(const tamis_engine_options* options,
                                              tamis_engine** out);
 /* Frees an engine. No call may be running. */

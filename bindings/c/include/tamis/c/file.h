@@ -61,8 +61,7 @@ TAMIS_C_API tamis_status tamis_filter_open(const char* path, const tamis_open_op
 /* Opens a filter from the bytes of a file in memory. Files saved with tamis_save_options.imported
  * are not supported. With tamis_open_options.map, the filter is read-only and uses the bytes in
  * place, for example in shared memory. Then `data` must be a multiple of 64 and must outlive the
- * filter. If the bytes change, answers change, but the library reads nothing outside of the bytes.
- */
+ * filter. If the bytes change, answers change, but the library reads nothing outside the bytes. */
 TAMIS_C_API tamis_status tamis_filter_open_memory(const void* data, uint64_t bytes,
                                                   const tamis_open_options* options,
                                                   tamis_filter** out);
