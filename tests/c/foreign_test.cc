@@ -49,7 +49,7 @@ TEST(ForeignTest, KeysOfEveryForm) {
       const bool hashes = set.cpp.layout() == KeyLayout::kHashes;
       const std::string these = hashes ? "hashes" : KeyTypesText(set.cpp.key_type());
       ExpectStatus(tamis_filter_insert(c.get(), nullptr, &set.c, &inserted, nullptr, 0),
-                   TAMIS_INVALID_ARGUMENT, ("these are " + these).c_str());
+                   TAMIS_INVALID_ARGUMENT, ("the keys of this call are " + these).c_str());
       continue;
     }
     std::vector<uint64_t> rejected(n), cpp_rejected(n);
