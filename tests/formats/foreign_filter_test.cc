@@ -104,7 +104,7 @@ TEST(ForeignFilterTest, EveryFormatIsOpened) {
     const Files& files = kFiles.at(name.substr(0, name.find(':')));
     size_t opened = 0;
     for (const auto& entry : std::filesystem::directory_iterator(golden / files.folder)) {
-      const std::string file = entry.path().filename();
+      const std::string file = entry.path().filename().string();
       if (!file.starts_with(files.first) || !file.ends_with(files.extension)) continue;
       const Bytes bytes = ReadBytes(entry.path());
       const ForeignFilter filter = ForeignFilter::FromBytes(AsBytes(bytes), name);

@@ -47,6 +47,13 @@ std::optional<size_t> MappingsOf(const fs::path& path) {
   return found;
 }
 
+bool ReplacesOpenFiles() { return true; }
+
+bool MakeSymbolicLink(const fs::path& target, const fs::path& link) {
+  fs::create_symlink(target, link);
+  return true;
+}
+
 bool Resize(const fs::path& path, uint64_t bytes) {
   std::error_code error;
   fs::resize_file(path, bytes, error);

@@ -25,6 +25,10 @@ bool FollowsXdg();
 // Returns the number of mappings of the file in this process, or nothing if the system does not
 // list them.
 std::optional<size_t> MappingsOf(const std::filesystem::path& path);
+// Whether the system replaces files that are open.
+bool ReplacesOpenFiles();
+// Makes a symbolic link to `target`. Returns false if the system refuses.
+bool MakeSymbolicLink(const std::filesystem::path& target, const std::filesystem::path& link);
 // Makes the file longer or shorter. Returns false if the file cannot have this size.
 bool Resize(const std::filesystem::path& path, uint64_t bytes);
 
@@ -48,7 +52,7 @@ class SparseMemory {
 
  private:
   void* begin_;
-  size_t bytes_;
+  [[maybe_unused]] size_t bytes_;
 };
 
 }  // namespace tamis::test_os

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 #include "tests/os/test_os.h"
 
@@ -30,6 +31,15 @@ bool ActWithoutRoot(const std::function<void()>&) { return false; }
 bool FollowsXdg() { return false; }
 
 std::optional<size_t> MappingsOf(const fs::path&) { return std::nullopt; }
+
+bool ReplacesOpenFiles() { return false; }
+
+// Windows lets only some users make links. wine 8 reports success, but makes none.
+bool MakeSymbolicLink(const fs::path& target, const fs::path& link) {
+  std::error_code error;
+  fs::create_symlink(target, link, error);
+  return !error && fs::is_symlink(link, error);
+}
 
 // std::filesystem::resize_file of libc++ takes sizes modulo 4 GiB.
 bool Resize(const fs::path& path, uint64_t bytes) {

@@ -17,6 +17,7 @@
 #include "tamis/error.h"
 #include "tamis/filters/sizing.h"
 #include "tamis/parquet/bloom_filter.h"
+#include "tests/os/test_os.h"
 #include "tests/parquet/parquet_maker.h"
 #include "tests/parquet/plain_file.h"
 #include "tests/test_util.h"
@@ -72,7 +73,7 @@ class AddTest : public testing::Test {
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_.path())) {
-      names.push_back(entry.path().filename());
+      names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -261,14 +262,18 @@ TEST_F(AddTest, FailuresLeaveNothing) {
 TEST_F(AddTest, TheOldFileIsNeverTheNewOne) {
   const PlainFile file = TwoColumns();
   const fs::path from = Put(file);
-  fs::create_symlink("old.parquet", folder_.path() / "link");
   fs::create_hard_link(from, folder_.path() / "hard");
-  for (const char* name : {"old.parquet", "link", "hard", "./old.parquet"}) {
-    EXPECT_THROW(AddFilters(from, folder_.path() / name, OpenPlainValues, {.columns = {"id"}}),
-                 Error);
-    EXPECT_EQ(ReadFile(from), file.Bytes()) << name;
+  std::vector<std::string> names = {"hard", "old.parquet"};
+  if (test_os::MakeSymbolicLink("old.parquet", folder_.path() / "link")) {
+    names.insert(names.begin() + 1, "link");
   }
-  EXPECT_EQ(Names(), (std::vector<std::string>{"hard", "link", "old.parquet"}));
+  for (const std::string& name : names) {
+    for (const fs::path& path : {folder_.path() / name, folder_.path() / "." / name}) {
+      EXPECT_THROW(AddFilters(from, path, OpenPlainValues, {.columns = {"id"}}), Error);
+      EXPECT_EQ(ReadFile(from), file.Bytes()) << path;
+    }
+  }
+  EXPECT_EQ(Names(), names);
 }
 
 // Reads only some of the values.
@@ -310,7 +315,9 @@ TEST_F(AddTest, AFileThatChangesDuringTheRunIsAnError) {
                       }};
   };
   // Another file replaces the file during the work, so the decoded values may be from either file.
-  EXPECT_EQ(Refusal(from, with([&] { fs::rename(Put(file, "other"), from); })), ErrorCode::kBusy);
+  if (test_os::ReplacesOpenFiles()) {
+    EXPECT_EQ(Refusal(from, with([&] { fs::rename(Put(file, "other"), from); })), ErrorCode::kBusy);
+  }
   EXPECT_EQ(Refusal(from, with([&] {
                       std::string bytes = file.Bytes();
                       bytes[100] ^= 1;
