@@ -73,7 +73,7 @@ TEST_F(CFileTest, FilesThatCannotBeReadOrWritten) {
   const tamis_open_options map = Mapping();
   ExpectStatus(tamis_filter_open(Path("none").c_str(), nullptr, &out), TAMIS_IO, "none");
   ExpectStatus(tamis_filter_open("", nullptr, &out), TAMIS_IO, "");
-  ExpectStatus(tamis_filter_open(folder_.path().c_str(), &map, &out), TAMIS_IO, "directory");
+  ExpectStatus(tamis_filter_open(Path(".").c_str(), &map, &out), TAMIS_IO, "directory");
   // The message has room for a long path, and is still terminated.
   const std::string long_path = Path(std::string(100'000, 'x').c_str());
   EXPECT_EQ(tamis_filter_open(long_path.c_str(), nullptr, &out), TAMIS_IO);

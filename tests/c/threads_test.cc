@@ -1,4 +1,4 @@
-// Threads: errors are per thread, filters and engines can be shared; children of fork; plans.
+// Threads: errors are per thread, filters and engines can be shared; plans.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "tamis/hash_keys.h"
 #include "tamis/plan/plan.h"
 #include "tests/c/c_test_util.h"
-#include "tests/fork_util.h"
 #include "tests/test_util.h"
 
 namespace tamis::threads_test {
@@ -62,13 +61,6 @@ TEST_F(CEngineTest, ManyThreadsAskOneFilterByOneEngine) {
     });
   }
   for (std::thread& asker : askers) asker.join();
-}
-
-class CForkTest : public CEngineTest {};
-
-TEST_F(CForkTest, AChildMayUseThem) {
-  EXPECT_EQ(Count(), numbers_.size());
-  EXPECT_EQ(InChild([&] { return Count() == numbers_.size() ? 0 : 1; }), 0);
 }
 
 TEST_F(CEngineTest, BackendsByName) {

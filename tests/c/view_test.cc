@@ -1,6 +1,5 @@
-// Views of blocks in memory of the caller, also shared by processes.
+// Views of blocks in memory of the caller.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstdint>
 #include <cstring>
@@ -10,7 +9,6 @@
 #include "tamis/filters/blocks_queryable.h"
 #include "tests/c/c_test_util.h"
 #include "tests/c/key_sets.h"
-#include "tests/fork_util.h"
 #include "tests/test_util.h"
 
 namespace tamis::view_test {
@@ -170,29 +168,6 @@ TEST(CViewTest, FunctionsThatViewsDoNotHave) {
   ExpectStatus(tamis_filter_merge(filter.get(), view.get()), TAMIS_INCOMPATIBLE, "views");
   ExpectStatus(tamis_filter_intersect(filter.get(), view.get()), TAMIS_UNSUPPORTED, "a view");
   EXPECT_EQ(out, nullptr);
-}
-
-// The workers of a forking server: one worker fills the blocks, and the others find its keys.
-TEST(CViewTest, SharedByProcesses) {
-  void* const memory =
-      mmap(nullptr, kBytes + 64, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  auto options = TAMIS_INIT(tamis_view_options);
-  options.inserted = static_cast<uint64_t*>(memory);
-  const CFilter view = View(static_cast<char*>(memory) + 64, &options);
-  const std::vector<uint64_t> numbers = RandomKeys(2000, /*seed=*/1);
-  const tamis_keys keys = tamis_keys_u64(numbers.data(), numbers.size());
-  EXPECT_EQ(
-      InChild([&] { return tamis_filter_insert(view.get(), nullptr, &keys, nullptr, nullptr, 0); }),
-      TAMIS_OK);
-  EXPECT_EQ(*options.inserted, 2000u);
-  const auto count = [&] {
-    uint64_t hits = 0;
-    return tamis_filter_count(view.get(), nullptr, &keys, &hits) == TAMIS_OK ? hits : 0;
-  };
-  EXPECT_EQ(count(), 2000u);
-  EXPECT_EQ(InChild([&] { return count() == 2000 ? 0 : 1; }), 0);
-  munmap(memory, kBytes + 64);
 }
 
 }  // namespace tamis::view_test

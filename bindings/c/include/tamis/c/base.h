@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+/* A DLL has a list of its functions instead of marks in the headers. */
+#if defined(__ELF__) || defined(__APPLE__)
 #define TAMIS_C_API __attribute__((visibility("default")))
 #else
 #define TAMIS_C_API
