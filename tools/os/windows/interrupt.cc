@@ -31,6 +31,17 @@ BOOL WINAPI OnControl(DWORD request) {
   return FALSE;
 }
 
+// Returns whether a key was pressed, after it has dropped other events, such as released keys.
+bool HasKey(HANDLE console) {
+  INPUT_RECORD event;
+  DWORD n = 0;
+  while (PeekConsoleInputW(console, &event, 1, &n) && n == 1) {
+    if (event.EventType == KEY_EVENT && event.Event.KeyEvent.bKeyDown) return true;
+    ReadConsoleInputW(console, &event, 1, &n);
+  }
+  return false;
+}
+
 }  // namespace
 
 const size_t kMaxEndMessageBytes = 4096;
@@ -65,9 +76,14 @@ bool AwaitStop() {
 
 void AwaitInput(int fd) {
   if (stop_event == nullptr) return;
-  // Pipes cannot be waited for. A request interrupts a read of the console.
-  const bool wait = fd >= 0 && !IsTerminal(fd);
-  while (!stopped && wait && !HasInput(fd)) WaitForSingleObject(stop_event, kPollEvery);
+  if (fd >= 0 && IsTerminal(fd)) {
+    // Waits for a key. A request also interrupts a read of the rest of the line.
+    const HANDLE handles[] = {stop_event, HandleOf(fd)};
+    while (!stopped && !HasKey(HandleOf(fd))) WaitForMultipleObjects(2, handles, FALSE, INFINITE);
+  } else {
+    // Pipes cannot be waited for.
+    while (!stopped && fd >= 0 && !HasInput(fd)) WaitForSingleObject(stop_event, kPollEvery);
+  }
   if (stopped) throw Stopped();
 }
 
