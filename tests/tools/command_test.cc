@@ -21,6 +21,9 @@ namespace fs = std::filesystem;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+// TAMIS_TEST_COMMAND names another command, such as one for Windows with its emulator.
+const std::string kCommand = "${TAMIS_TEST_COMMAND:-" TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND "'}";
+
 File TemporaryFile() { return {std::tmpfile(), &std::fclose}; }
 
 std::string Contents(std::FILE* file) {
@@ -60,11 +63,9 @@ CommandResult CommandTest::Sh(const std::string& script) const {
                             "' || exit 99\n"
                             "unset TAMIS_BACKEND TAMIS_THREADS\n"
                             "XDG_CACHE_HOME=$PWD/cache; export XDG_CACHE_HOME\n"
-                            "tamis() { " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND
-                            "' \"$@\"; }\n"
-                            "exec_tamis() { exec " TAMIS_COMMAND_PREFIX " '" TAMIS_COMMAND
-                            "' \"$@\"; }\n" +
-                            script;
+                            "tamis() { " +
+                            kCommand + " \"$@\"; }\nexec_tamis() { exec " + kCommand +
+                            " \"$@\"; }\n" + script;
   const File out = TemporaryFile();
   const File err = TemporaryFile();
   CommandResult result;

@@ -224,6 +224,7 @@ CommandLine::CommandLine(const std::string& program, const std::string& descript
     : app_(std::make_shared<CLI::App>(description, program)) {
   app_->formatter(std::make_shared<HelpFormatter>());  // sub-commands inherit it
   app_->set_version_flag("--version", version);
+  app_->allow_windows_style_options(false);  // "/name" is a path
   app_->require_subcommand(0, 1);
 }
 

@@ -53,7 +53,8 @@ int OpenToWrite(const std::string& path, bool must_be_new);
 // input. Terminals are read and written as UTF-8.
 int64_t Read(int fd, char* to, size_t bytes);
 int64_t Write(int fd, const char* from, size_t bytes);
-// Returns whether Read would not wait: bytes, the end or an error are there.
+// Returns whether Read would not wait, because bytes, the end or an error are there. Returns false
+// if that is unknown.
 bool HasInput(int fd);
 
 // Both return false on failure, for example if the file is a pipe.

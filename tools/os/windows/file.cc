@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -18,37 +19,50 @@ namespace {
 // The manifest of the command makes UTF-8 the encoding of narrow strings.
 std::filesystem::path Wide(const std::string& path) { return path; }
 
-uint64_t Joined(DWORD high, DWORD low) { return uint64_t{high} << 32 | low; }
-
 bool IsConsole(HANDLE handle) {
   DWORD mode = 0;
   return GetConsoleMode(handle, &mode) != 0;
 }
 
-std::optional<FileStatus> StatusFrom(HANDLE handle) {
-  const DWORD type = GetFileType(handle);
-  if (type == FILE_TYPE_CHAR) {
-    FileStatus status;
-    if (!IsConsole(handle)) status.type = FileType::kNull;
-    return status;
+template <typename Info>
+bool Get(HANDLE handle, FILE_INFO_BY_HANDLE_CLASS what, Info& info) {
+  return GetFileInformationByHandleEx(handle, what, &info, sizeof(info)) != 0;
+}
+
+// Sets what distinguishes the file from others. Of the 128 bits of FileIdInfo, file systems other
+// than ReFS use 64. FAT and some network drives only have the older function.
+bool Identify(HANDLE handle, FileStatus& status) {
+  FILE_ID_INFO id;
+  if (Get(handle, FileIdInfo, id)) {
+    status.volume = id.VolumeSerialNumber;
+    std::memcpy(&status.number, &id.FileId, sizeof(status.number));
+    return true;
   }
-  if (type != FILE_TYPE_DISK) return FileStatus();
   BY_HANDLE_FILE_INFORMATION info;
-  if (!GetFileInformationByHandle(handle, &info)) {
+  if (!GetFileInformationByHandle(handle, &info)) return false;
+  status.volume = info.dwVolumeSerialNumber;
+  status.number = uint64_t{info.nFileIndexHigh} << 32 | info.nFileIndexLow;
+  return true;
+}
+
+std::optional<FileStatus> StatusFrom(HANDLE handle) {
+  FileStatus status;
+  const DWORD type = GetFileType(handle);
+  if (type == FILE_TYPE_CHAR && !IsConsole(handle)) status.type = FileType::kNull;
+  if (type != FILE_TYPE_DISK) return status;
+  FILE_STANDARD_INFO size;
+  FILE_BASIC_INFO times;
+  if (!Get(handle, FileStandardInfo, size) || !Get(handle, FileBasicInfo, times) ||
+      !Identify(handle, status)) {
     errno = EIO;
     return std::nullopt;
   }
-  const bool folder = (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-  // Windows counts ticks of 100 ns.
-  constexpr uint64_t kTicksPerSecond = 10'000'000;
-  const uint64_t ticks =
-      Joined(info.ftLastWriteTime.dwHighDateTime, info.ftLastWriteTime.dwLowDateTime);
-  return FileStatus{folder ? FileType::kFolder : FileType::kRegular,
-                    info.dwVolumeSerialNumber,
-                    Joined(info.nFileIndexHigh, info.nFileIndexLow),
-                    Joined(info.nFileSizeHigh, info.nFileSizeLow),
-                    static_cast<int64_t>(ticks / kTicksPerSecond),
-                    static_cast<int64_t>(ticks % kTicksPerSecond * 100)};
+  constexpr int64_t kTicksPerSecond = 10'000'000;
+  status.type = size.Directory ? FileType::kFolder : FileType::kRegular;
+  status.bytes = static_cast<uint64_t>(size.EndOfFile.QuadPart);
+  status.changed_seconds = times.LastWriteTime.QuadPart / kTicksPerSecond;
+  status.changed_ns = times.LastWriteTime.QuadPart % kTicksPerSecond * 100;
+  return status;
 }
 
 int Open(const std::string& path, int flags) {
@@ -128,9 +142,15 @@ int64_t Write(int fd, const char* from, size_t bytes) {
 bool HasInput(int fd) {
   const HANDLE handle = HandleOf(fd);
   if (IsConsole(handle)) return false;  // not known: a part of a line does not count
-  if (GetFileType(handle) != FILE_TYPE_PIPE) return true;
+  return GetFileType(handle) != FILE_TYPE_PIPE || StateOfPipe(handle) == PipeState::kReadable;
+}
+
+PipeState StateOfPipe(HANDLE pipe) {
   DWORD bytes = 0;
-  return !PeekNamedPipe(handle, nullptr, 0, nullptr, &bytes, nullptr) || bytes > 0;
+  if (PeekNamedPipe(pipe, nullptr, 0, nullptr, &bytes, nullptr)) {
+    return bytes > 0 ? PipeState::kReadable : PipeState::kEmpty;
+  }
+  return GetLastError() == ERROR_BROKEN_PIPE ? PipeState::kReadable : PipeState::kUnknown;
 }
 
 bool GetPosition(int fd, uint64_t& position) {

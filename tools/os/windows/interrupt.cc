@@ -80,9 +80,11 @@ void AwaitInput(int fd) {
     // Waits for a key. A request also interrupts a read of the rest of the line.
     const HANDLE handles[] = {stop_event, HandleOf(fd)};
     while (!stopped && !HasKey(HandleOf(fd))) WaitForMultipleObjects(2, handles, FALSE, INFINITE);
-  } else {
-    // Pipes cannot be waited for.
-    while (!stopped && fd >= 0 && !HasInput(fd)) WaitForSingleObject(stop_event, kPollEvery);
+  } else if (fd >= 0 && GetFileType(HandleOf(fd)) == FILE_TYPE_PIPE) {
+    // No function waits for a pipe.
+    while (!stopped && StateOfPipe(HandleOf(fd)) == PipeState::kEmpty) {
+      WaitForSingleObject(stop_event, kPollEvery);
+    }
   }
   if (stopped) throw Stopped();
 }

@@ -14,6 +14,9 @@ namespace tamis::tools::os {
 // Returns INVALID_HANDLE_VALUE if the descriptor is not open.
 inline HANDLE HandleOf(int fd) { return reinterpret_cast<HANDLE>(_get_osfhandle(fd)); }
 
+enum class PipeState { kEmpty, kReadable, kUnknown };
+PipeState StateOfPipe(HANDLE pipe);
+
 // Waits until the request that interrupted a read of the terminal is known to AwaitInput. Returns
 // false if it does not stop the input.
 bool AwaitStop();
