@@ -1,14 +1,14 @@
 #include "bench/huge_memory.h"
 
-#include <sys/mman.h>
-
-#include <cstdint>
 #include <cstring>
+#include <new>
+
+#include "core/src/os/pages.h"
 
 namespace tamis::bench {
 namespace {
 
-constexpr size_t kHugePageBytes = size_t{2} << 20;
+using tamis::os::kHugePageBytes;
 
 size_t WholePages(size_t bytes) {
   return (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
@@ -18,22 +18,19 @@ size_t WholePages(size_t bytes) {
 
 void* MapHuge(size_t bytes, bool huge_pages) {
   const size_t size = WholePages(bytes);
-  void* const map = mmap(nullptr, size + kHugePageBytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map == MAP_FAILED) throw std::bad_alloc();
-  auto* const first = static_cast<std::byte*>(map);
-  const size_t head =
-      WholePages(reinterpret_cast<uintptr_t>(map)) - reinterpret_cast<uintptr_t>(map);
-  std::byte* const begin = first + head;
-  if (head > 0) munmap(first, head);
-  if (head < kHugePageBytes) munmap(begin + size, kHugePageBytes - head);
-#ifdef MADV_HUGEPAGE
-  madvise(begin, size, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-#endif
+  void* const begin = tamis::os::ZeroedPages(size);
+  if (begin == nullptr) throw std::bad_alloc();
+  if (huge_pages) {
+    tamis::os::AdviseHugePages(begin, size);
+  } else {
+    tamis::os::AdviseSmallPages(begin, size);
+  }
   return begin;
 }
 
-void UnmapHuge(void* begin, size_t bytes) noexcept { munmap(begin, WholePages(bytes)); }
+void UnmapHuge(void* begin, size_t bytes) noexcept {
+  tamis::os::ReleasePages(begin, WholePages(bytes));
+}
 
 // Touches the memory, so that no measurement touches it first.
 Arena::Arena(size_t bytes, bool huge_pages)

@@ -3,23 +3,30 @@
 #define TAMIS_BENCH_TIMING_H_
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <ctime>
+#include <optional>
+#include <ratio>
 #include <utility>
 #include <vector>
+
+#include "core/src/os/process.h"
 
 namespace tamis::bench {
 
 // The clock of a measurement. One thread is measured by its own clock, which stands still while
-// another process uses its processor. Several threads are measured by the wall clock. On an idle
-// machine both clocks agree.
-enum class Time { kThread = CLOCK_THREAD_CPUTIME_ID, kWall = CLOCK_MONOTONIC };
+// another process uses its processor. Several threads are measured by the wall clock, and so is one
+// thread if the system has no clocks of threads. On an idle machine both clocks agree.
+enum class Time { kThread, kWall };
 
 inline double NowNs(Time time) {
-  timespec now = {};
-  clock_gettime(static_cast<clockid_t>(time), &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+  if (time == Time::kThread) {
+    if (const std::optional<double> seconds = tamis::os::ThreadSeconds()) return 1e9 * *seconds;
+  }
+  const std::chrono::duration<double, std::nano> now =
+      std::chrono::steady_clock::now().time_since_epoch();
+  return now.count();
 }
 
 template <typename Call>

@@ -106,7 +106,7 @@ int Run(CommandLine& line) {
   std::vector<std::unique_ptr<benchmark::BenchmarkReporter>> reporters;
   std::ofstream benchmark_out;
   if (!line.benchmark_out.empty()) {
-    benchmark_out.open(line.benchmark_out);
+    benchmark_out.open(line.benchmark_out, std::ios::binary);
     reporters.push_back(ReporterOf(line.benchmark_out_format));
     reporters.back()->SetOutputStream(&benchmark_out);
   }

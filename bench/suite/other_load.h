@@ -3,13 +3,8 @@
 #define TAMIS_BENCH_SUITE_OTHER_LOAD_H_
 
 #include <optional>
-#include <string_view>
 
 namespace tamis::bench {
-
-// Returns the processor seconds since boot that all programs used, plus those that a hypervisor
-// gave to other machines. `stat` is the text of /proc/stat. Returns nothing for any other text.
-std::optional<double> BusySeconds(std::string_view stat, double ticks_per_second);
 
 // Measures the load by other programs. Counts from construction.
 class OtherLoad {

@@ -1,10 +1,9 @@
 #include "bench/suite/progress.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/os/system.h"
 #include "bench/timing.h"
 
 namespace tamis::bench {
@@ -15,7 +14,7 @@ constexpr double kLogNs = 10e9;
 
 }  // namespace
 
-Progress::Progress(bool enabled) : enabled_(enabled), terminal_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(bool enabled) : enabled_(enabled), terminal_(os::StandardErrorIsTerminal()) {}
 
 Progress::~Progress() { Erase(); }
 

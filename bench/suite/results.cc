@@ -156,7 +156,7 @@ void WriteResults(const std::string& path, const Results& results) {
         {{"backend", refusal.backend}, {"kind", refusal.kind}, {"what", refusal.what}});
   }
   // One line for each row, so that files can be read, searched and compared by lines.
-  std::ofstream out(path);
+  std::ofstream out(path, std::ios::binary);
   const char* before = "{\n";
   for (const auto& [name, value] : json.items()) {
     out << before << Json(name).dump() << ": ";

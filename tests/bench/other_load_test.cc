@@ -9,15 +9,17 @@
 #include <chrono>
 #include <thread>
 
+#include "bench/os/proc_stat.h"
+
 namespace tamis::bench::other_load_test {
 
 TEST(BusySecondsTest, CountEverythingButIdle) {
   // User, nice, system, idle, I/O wait, two kinds of interrupts, stolen; guests are part of the
   // first two.
-  EXPECT_EQ(BusySeconds("cpu  100 20 30 9000 800 4 5 6 70 8\ncpu0 1 2 3\n", 100), 1.65);
-  EXPECT_EQ(BusySeconds("", 100), std::nullopt);
-  EXPECT_EQ(BusySeconds("cpu  100 20 thirty\n", 100), std::nullopt);
-  EXPECT_EQ(BusySeconds("processor 1 2 3 4 5 6 7 8\n", 100), std::nullopt);
+  EXPECT_EQ(os::BusySecondsIn("cpu  100 20 30 9000 800 4 5 6 70 8\ncpu0 1 2 3\n", 100), 1.65);
+  EXPECT_EQ(os::BusySecondsIn("", 100), std::nullopt);
+  EXPECT_EQ(os::BusySecondsIn("cpu  100 20 thirty\n", 100), std::nullopt);
+  EXPECT_EQ(os::BusySecondsIn("processor 1 2 3 4 5 6 7 8\n", 100), std::nullopt);
 }
 
 TEST(OtherLoadTest, SeesAProgramThatRuns) {

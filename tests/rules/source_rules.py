@@ -122,7 +122,9 @@ ALLOWED = [
       for prefix in ("bench/live_", "bench/suite/live_")),
     # The peers, textbook Redis filters, use the connections of the same client.
     ("bench/redis_", [STD, PUBLIC, r"bench/[\w/]+\.h", r"redis/src/client/(client|slot)\.h"]),
-    ("bench/", [STD, POSIX, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC,
+    ("bench/os/posix.cc", [STD, POSIX, r"bench/os/\w+\.h"]),
+    ("bench/os/windows.cc", [STD, WINDOWS, r"io\.h", OS, r"bench/os/\w+\.h"]),
+    ("bench/", [STD, r"benchmark/\w+\.h", r"nlohmann/\w+\.hpp", PUBLIC, OS,
                 r"tamis/detail/kernels\.h", r"bench/[\w/]+\.h"]),
 ]
 # A block of C or C++, any block, code, and a link or picture, in a page.
