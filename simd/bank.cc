@@ -13,8 +13,8 @@
 
 #include "simd/families.h"
 #include "simd/split_block_bits-inl.h"
-#include "simd/unroll.h"
 #include "tamis/detail/bank_kernels.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/layout/bank.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -87,7 +87,7 @@ void BankLookUp(const BankRows* groups, size_t num_groups, const Batch& batch, u
       const char* const block = BlockOfKey(groups[next_group], keys[next_key]);
       TAMIS_UNROLL
       for (int w = 0; w < sb::kWords; ++w) {
-        __builtin_prefetch(block + keys[next_key].offsets[w], 0, 3);
+        PrefetchRead(block + keys[next_key].offsets[w]);
       }
       if (++next_group == num_groups) next_group = 0, ++next_key;
     };
@@ -219,7 +219,7 @@ HWY_INLINE void TransposeSquares(D d, const uint64_t* const* filters, uint64_t m
   alignas(64) uint64_t squares[64 * bank::kRowWords];
   const auto member = [&](size_t c) HWY_ATTR {
     if (((mask >> c) & 1) == 0) return hn::Zero(d);
-    if (word % 8 == 0) __builtin_prefetch(filters[c] + word + kWordsAhead);
+    if (word % 8 == 0) PrefetchRead(filters[c] + word + kWordsAhead);
     return hn::LoadU(d, filters[c] + word);
   };
   for (size_t k = 0; k < 8; ++k) {

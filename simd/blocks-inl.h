@@ -13,8 +13,8 @@
 
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
-#include "simd/unroll.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/compiler.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {

@@ -15,8 +15,8 @@
 
 #include "simd/families.h"
 #include "simd/hash-inl.h"
-#include "simd/unroll.h"
 #include "tamis/detail/bloom_kernels.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/layout/bloom.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -121,7 +121,7 @@ struct BloomWalks {
 HWY_INLINE void PrefetchWords(const uint64_t* words, const uint64_t* HWY_RESTRICT positions,
                               size_t n) {
   TAMIS_UNROLL
-  for (size_t i = 0; i < n; ++i) __builtin_prefetch(words + positions[i] / bloom::kWordBits);
+  for (size_t i = 0; i < n; ++i) PrefetchRead(words + positions[i] / bloom::kWordBits);
 }
 
 // Runs round `round` (1, 2, ...) over n keys. Returns the number of remaining keys, which are then
@@ -164,7 +164,7 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
     std::fill_n(out, (n + 63) / 64, 0);
 
     for (size_t i = 0; i < whole; i += kStep) {
-      __builtin_prefetch(values + i + kReadAhead);
+      PrefetchRead(values + i + kReadAhead);
       TAMIS_UNROLL
       for (size_t j = i; j < i + kStep; j += hn::Lanes(d)) {
         V64 position, step;

@@ -14,6 +14,7 @@
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "simd/xxh64_rests-inl.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +33,7 @@ void HashAll(const Batch& batch, uint64_t* hashes) {
   size_t i = 0;
 #if !TAMIS_SCALAR_HASHES
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    __builtin_prefetch(values + i + kReadAhead);
+    PrefetchRead(values + i + kReadAhead);
     const V64 value = hn::LoadU(d, values + i);
     hn::StoreU(HashLanes<kSource>(d, value, hn::Set(d, seed_term)), d, hashes + i);
   }
@@ -61,8 +62,8 @@ void SipAll(const Batch& batch, uint64_t* hashes) {
   const size_t n = batch.n;
   size_t i = 0;
   for (; i + step <= n; i += step) {
-    __builtin_prefetch(values + i + kReadAhead);
-    __builtin_prefetch(values + i + kReadAhead + kStep);
+    PrefetchRead(values + i + kReadAhead);
+    PrefetchRead(values + i + kReadAhead + kStep);
     SipStep<kC, kD>(hasher, values + i, hashes + i);
   }
   if (i == n) return;

@@ -8,7 +8,7 @@
 
 #include "simd/blocks-inl.h"
 #include "simd/families.h"
-#include "simd/unroll.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/counting_kernels.h"
 #include "tamis/layout/counting.h"
 #include "tamis/layout/split_block.h"

@@ -10,7 +10,7 @@
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
-#include "simd/unroll.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/cuckoo_kernels.h"
 #include "tamis/layout/cuckoo.h"
 
@@ -262,7 +262,7 @@ void CuckooLocateAll(const cuckoo::Geometry& geometry, const Batch& batch,
   const V64 seed_term = hn::Set(d, batch.hasher.seed_term);
   size_t i = 0;
   for (; i + hn::Lanes(d) <= batch.n; i += hn::Lanes(d)) {
-    __builtin_prefetch(batch.values + i + kReadAhead);
+    PrefetchRead(batch.values + i + kReadAhead);
     const V64 hash = HashLanes<kSource>(d, hn::LoadU(d, batch.values + i), seed_term);
     V64 chunk = hash, bucket = hash, fingerprint = hash;
     LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);

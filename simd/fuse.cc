@@ -9,7 +9,7 @@
 #include "simd/families.h"
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
-#include "simd/unroll.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/fuse_kernels.h"
 #include "tamis/layout/fuse.h"
 

@@ -12,8 +12,8 @@
 #include <cassert>
 #include <type_traits>
 
-#include "simd/unroll.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/hash.h"
 
 HWY_BEFORE_NAMESPACE();

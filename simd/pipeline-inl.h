@@ -15,8 +15,8 @@
 #include <hwy/highway.h>
 
 #include "simd/hash-inl.h"
-#include "simd/unroll.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/compiler.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {
@@ -47,9 +47,9 @@ HWY_INLINE void PrefetchStep(const char* base, const uint64_t* HWY_RESTRICT offs
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; ++i) {
     if constexpr (kPrefetch == Prefetch::kL2) {
-      __builtin_prefetch(base + offsets[i], 0, 2);
+      PrefetchReadToL2(base + offsets[i]);
     } else {
-      __builtin_prefetch(base + offsets[i], 0, 3);
+      PrefetchRead(base + offsets[i]);
     }
   }
 }
@@ -69,7 +69,7 @@ HWY_INLINE void ForEachStep(const uint64_t* values, size_t n, const char* base,
     for (size_t r = 0; r < kRings; ++r) PrefetchStep<kPrefetch>(base, offsets[r] + i);
   }
   for (size_t i = 0; i < n; i += kStep) {
-    __builtin_prefetch(values + i + kLocateAhead + kReadAhead);
+    PrefetchRead(values + i + kLocateAhead + kReadAhead);
     locate(i + kLocateAhead, (i + kLocateAhead) % kRing);
     if (i + kPrefetchAhead < n) {
       const size_t at = (i + kPrefetchAhead) % kRing;

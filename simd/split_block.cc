@@ -11,7 +11,7 @@
 #include "simd/split_block_bits-inl.h"
 #include "simd/split_block_staged-inl.h"
 #include "simd/split_block_wide-inl.h"
-#include "simd/unroll.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/split_block_kernels.h"
 #include "tamis/layout/split_block.h"
 

@@ -23,8 +23,8 @@
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
 #include "simd/split_block_bits-inl.h"
-#include "simd/unroll.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/layout/split_block.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -276,8 +276,8 @@ HWY_INLINE void ForEachStagedStep(const char* filter, uint64_t num_blocks, const
     HashBackAndBlocks<kSource>(filter, num_blocks, i, ring);
   }
   for (size_t i = 0; i < n; i += kStagedStep) {
-    __builtin_prefetch(values + i + kFrontAhead + kReadAhead);
-    __builtin_prefetch(values + i + kFrontAhead + kReadAhead + kStagedStep / 2);
+    PrefetchRead(values + i + kFrontAhead + kReadAhead);
+    PrefetchRead(values + i + kFrontAhead + kReadAhead + kStagedStep / 2);
     if (i + kFrontAhead < n) {
       HashFront<kSource>(values + i + kFrontAhead, seed_term,
                          ring.hashes + (i + kFrontAhead) % kRing);

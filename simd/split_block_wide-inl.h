@@ -18,8 +18,8 @@
 #include "simd/hash-inl.h"
 #include "simd/pipeline-inl.h"
 #include "simd/split_block_bits-inl.h"
-#include "simd/unroll.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/layout/split_block.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -113,9 +113,9 @@ HWY_INLINE WidePair PairOfSlot(const WideRing& ring, size_t step) {
 template <Prefetch kPrefetch>
 HWY_INLINE void PrefetchBlock(const char* filter, const WideRing& ring, size_t at) {
   if constexpr (kPrefetch == Prefetch::kL2) {
-    __builtin_prefetch(filter + ring.Block(at), 0, 2);
+    PrefetchReadToL2(filter + ring.Block(at));
   } else if constexpr (kPrefetch == Prefetch::kL1) {
-    __builtin_prefetch(filter + ring.Block(at), 0, 3);
+    PrefetchRead(filter + ring.Block(at));
   }
 }
 
@@ -138,8 +138,8 @@ HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const B
     const size_t ahead = i + kLocateAhead;
     // Past the end, prefetches the current blocks again.
     const size_t soon = (i + kPrefetchAhead < n ? i + kPrefetchAhead : i) % kRing;
-    __builtin_prefetch(values + ahead + kReadAhead);
-    __builtin_prefetch(values + ahead + kReadAhead + kStep);
+    PrefetchRead(values + ahead + kReadAhead);
+    PrefetchRead(values + ahead + kReadAhead + kStep);
     // Past the end, locates the first keys again. Nothing reads the results.
     LocateWide<kSource>(
         values + (ahead < n ? ahead : 0), seed, blocks, ahead % kRing, ring,
@@ -156,7 +156,7 @@ HWY_INLINE void ForEachWidePair(const char* filter, uint64_t num_blocks, const B
 // Writes a bit for each of 16 lanes.
 HWY_INLINE void StoreMask(hn::Mask<D32> mask, uint8_t* HWY_RESTRICT bits) {
   hn::StoreMaskBits(D32(), mask, bits);
-#if defined(__GNUC__)
+#if TAMIS_GNU
   // Without this barrier, GCC first gathers the masks of all pairs in a vector, with instructions
   // for a port that is already busy.
   asm("" : "+m"(bits[0]));

@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 #include "simd/hash-inl.h"
-#include "simd/unroll.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/xxh64_rests.h"
 #include "tamis/hash.h"
 

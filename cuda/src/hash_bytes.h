@@ -11,7 +11,7 @@
 #include <cstring>
 #endif
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/hash.h"
 
 namespace tamis::hash {

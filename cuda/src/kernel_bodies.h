@@ -14,7 +14,7 @@
 #include "cuda/src/hash_bytes.h"
 #include "cuda/src/kernel_calls.h"
 #include "tamis/cuda/device_memory.cuh"
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::cuda {
 

@@ -10,7 +10,7 @@
 #include "tamis/cuda/filter_ref.cuh"
 #include "tamis/cuda/fuse_ref.cuh"
 #include "tamis/detail/change.h"
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/hash.h"
 

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis::detail {
 
 static_assert(std::endian::native == std::endian::little);
@@ -20,11 +22,11 @@ inline constexpr size_t kPieceWords = 1 << 14;
 inline uint32_t BigEndian32(const std::byte* bytes) noexcept {
   uint32_t value;
   std::memcpy(&value, bytes, sizeof(value));
-  return __builtin_bswap32(value);
+  return ByteSwap(value);
 }
 
 inline void PutBigEndian32(uint32_t value, std::byte* bytes) noexcept {
-  value = __builtin_bswap32(value);
+  value = ByteSwap(value);
   std::memcpy(bytes, &value, sizeof(value));
 }
 
@@ -34,7 +36,7 @@ void ReadBigEndianWords(const Read& read, uint64_t offset, std::span<uint64_t> w
   for (size_t begin = 0; begin < words.size(); begin += kPieceWords) {
     const std::span piece = words.subspan(begin, std::min(kPieceWords, words.size() - begin));
     read(std::as_writable_bytes(piece), offset + 8 * begin);
-    for (uint64_t& word : piece) word = __builtin_bswap64(word);
+    for (uint64_t& word : piece) word = ByteSwap(word);
   }
 }
 
@@ -44,8 +46,7 @@ void WriteBigEndianWords(std::span<const uint64_t> words, const Write& write) {
   std::vector<uint64_t> turned(std::min(kPieceWords, words.size()));
   for (size_t begin = 0; begin < words.size(); begin += kPieceWords) {
     const std::span piece = words.subspan(begin, std::min(kPieceWords, words.size() - begin));
-    std::ranges::transform(piece, turned.begin(),
-                           [](uint64_t word) { return __builtin_bswap64(word); });
+    std::ranges::transform(piece, turned.begin(), [](uint64_t word) { return ByteSwap(word); });
     write(std::as_bytes(std::span(turned).first(piece.size())));
   }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "formats/src/format_lookup.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/format_hash_kernels.h"
 
 namespace tamis::detail {
@@ -23,8 +24,7 @@ class Remainder {
       : modulus_(modulus), factor_(~uint64_t{0} / modulus) {}
 
   uint64_t operator()(uint64_t x) const noexcept {
-    __extension__ using Wide = unsigned __int128;
-    const auto quotient = static_cast<uint64_t>((Wide{x} * factor_) >> 64);
+    const uint64_t quotient = HighProduct(x, factor_);
     const uint64_t rest = x - quotient * modulus_;
     return std::min(rest, rest - modulus_);  // the difference wraps around if it is negative
   }
@@ -64,7 +64,7 @@ void ProbeWalks(const BitsView& view, Hash128* hashes, size_t n, uint64_t* bits)
   for (uint32_t round = 0; round < view.num_hashes && count != 0; ++round) {
     for (size_t j = 0; j < count; ++j) {
       at[j] = Walk::Next(hashes[left[j]], view.remainder);
-      __builtin_prefetch(view.words + at[j] / 64);
+      PrefetchRead(view.words + at[j] / 64);
     }
     size_t kept = 0;
     for (size_t j = 0; j < count; ++j) {
@@ -106,7 +106,7 @@ void InsertWalks(const BitsView& view, const Hash128* hashes, size_t n, uint64_t
   const auto fetch = [&](size_t i) {
     Hash128 walk = Walk::Start(hashes[i]);
     for (uint32_t k = 0; k < view.num_hashes; ++k) {
-      __builtin_prefetch(view.words + Walk::Next(walk, view.remainder) / 64, 1);
+      PrefetchWrite(view.words + Walk::Next(walk, view.remainder) / 64);
     }
   };
   uint64_t word = 0;  // kept in a register, because a store for each key would take 4 ns

@@ -6,6 +6,7 @@
 
 #include "core/src/file/file_format.h"
 #include "core/src/file/regular_file.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/guava.h"
@@ -28,7 +29,7 @@ constexpr uint64_t kPieceWords = 1 << 14;
 }
 
 void TurnAround(const uint64_t* from, uint64_t* to, size_t n) noexcept {
-  for (size_t i = 0; i < n; ++i) to[i] = __builtin_bswap64(from[i]);
+  for (size_t i = 0; i < n; ++i) to[i] = detail::ByteSwap(from[i]);
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ GuavaBloomFilter GuavaBloomFilter::Parse(uint64_t size, const fs::path& name, co
     FailGuava(name, ErrorCode::kCorrupt, "hashes", kGuavaHashesAt, "is 0, allowed: [1, 255]");
   uint32_t words = 0;
   std::memcpy(&words, header + kWordsAt, sizeof(words));
-  words = __builtin_bswap32(words);
+  words = detail::ByteSwap(words);
   if (words == 0 || words > kMaxWords) {
     FailGuava(
         name, ErrorCode::kCorrupt, "words", kWordsAt,
@@ -95,7 +96,7 @@ GuavaBloomFilter GuavaBloomFilter::Load(const fs::path& path, GuavaFunnel funnel
 void GuavaBloomFilter::Write(const ByteSink& write) const {
   std::byte header[kGuavaHeaderBytes] = {static_cast<std::byte>(strategy_),
                                          static_cast<std::byte>(num_hashes_)};
-  const uint32_t turned_count = __builtin_bswap32(static_cast<uint32_t>(num_words_));
+  const uint32_t turned_count = detail::ByteSwap(static_cast<uint32_t>(num_words_));
   std::memcpy(header + kWordsAt, &turned_count, sizeof(turned_count));
   write(header);
   std::vector<uint64_t> turned(std::min(kPieceWords, num_words_));

@@ -8,6 +8,7 @@
 #include "core/src/bulk/partitioned_writer.h"
 #include "core/src/bulk/regions.h"
 #include "live/src/shared_words.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::detail {
 namespace {
@@ -75,7 +76,7 @@ uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t
   alignas(64) uint64_t bits[64][kBlockQuads];
   std::memset(bits, 0, n * sizeof(bits[0]));
   for (size_t i = 0; i < n; ++i) {
-    __builtin_prefetch(BlockOf(filter, hashes[i]), 1);
+    PrefetchWrite(BlockOf(filter, hashes[i]));
     filter.kernels.split_block.insert_one(reinterpret_cast<uint32_t*>(bits[i]), 1, hashes[i]);
   }
   uint64_t missing = 0;
@@ -108,7 +109,7 @@ uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t 
     for (size_t i = begin; i < end; ++i) {
       bloom::Walk walk = bloom::Start(hashes[i], filter.num_bits);
       for (uint32_t j = 1;; ++j) {
-        __builtin_prefetch(filter.words + walk.position / bloom::kWordBits, 1);
+        PrefetchWrite(filter.words + walk.position / bloom::kWordBits);
         positions[at++] = walk.position;
         if (j == filter.num_hashes) break;
         walk = bloom::Next(walk, j, filter.num_bits);

@@ -6,6 +6,7 @@
 
 #include "core/src/bulk/batches.h"
 #include "core/src/filters/kinds/cuckoo/cuckoo_chunk.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::detail {
 namespace {
@@ -220,9 +221,9 @@ bool SharedCuckoo<kBits>::Apply(Change change, KeyType type, const cuckoo::Place
 template <int kBits>
 void SharedCuckoo<kBits>::Prefetch(const cuckoo::Place& place) const noexcept {
   const Word* const chunk = ChunkAt(place.chunk);
-  __builtin_prefetch(chunk + place.bucket, 1);
-  __builtin_prefetch(
-      chunk + cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets), 1);
+  PrefetchWrite(chunk + place.bucket);
+  PrefetchWrite(chunk +
+                cuckoo::AlternateBucket(place.bucket, place.fingerprint, geometry_.chunk_buckets));
 }
 
 // Groups the keys by stripe, so that a thread takes the lock of a stripe once for many keys.

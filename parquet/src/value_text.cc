@@ -5,6 +5,8 @@
 #include <chrono>
 #include <limits>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis::parquet {
 namespace {
 
@@ -79,8 +81,8 @@ std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   const bool before = moment.seconds < 0;
   const int64_t fraction = moment.nanos / nanos_each - (before ? per_second : 0);
   int64_t value = 0;
-  if (__builtin_mul_overflow(moment.seconds + (before ? 1 : 0), per_second, &value) ||
-      __builtin_add_overflow(value, fraction, &value)) {
+  if (detail::MultiplyOverflows(moment.seconds + (before ? 1 : 0), per_second, &value) ||
+      detail::AddOverflows(value, fraction, &value)) {
     return std::nullopt;
   }
   return value;
@@ -298,7 +300,7 @@ std::optional<int64_t> ConvertUnit(int64_t value, TimeUnit from, TimeUnit to) {
   const int64_t have = PerSecond(from);
   const int64_t want = PerSecond(to);
   if (want >= have) {
-    if (__builtin_mul_overflow(value, want / have, &value)) return std::nullopt;
+    if (detail::MultiplyOverflows(value, want / have, &value)) return std::nullopt;
     return value;
   }
   if (value % (have / want) != 0) return std::nullopt;

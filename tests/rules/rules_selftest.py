@@ -19,7 +19,7 @@ PROGRAM = "#include <tamis/tamis.h>\nint main() {\n  return 0;\n}\n"
 CLEAN = {
     "core/include/tamis/filters/key.h":
         "#ifndef TAMIS_FILTERS_KEY_H_\n#define TAMIS_FILTERS_KEY_H_\n\n#include <cstdint>\n"
-        '#include "tamis/detail/hd.h"\n#endif\n',
+        '#include "tamis/detail/compiler.h"\n#endif\n',
     "core/src/base/key.cc":
         '#include "core/src/base/key.h"\n#include <xxhash.h>\n',
     "core/src/filters/kinds/key/key.cc":
@@ -49,6 +49,8 @@ CLEAN = {
     "parquet/src/key.cc": '#include "parquet/src/key.h"\n',
     "core/src/os/posix/file.cc": '#include <fcntl.h>\n#include "core/src/os/file.h"\n',
     "tools/os/windows/file.cc": '#include <sys/stat.h>\n#include "tools/os/file.h"\n',
+    "core/include/tamis/detail/compiler.h":
+        "#ifndef TAMIS_DETAIL_COMPILER_H_\n#define TAMIS_DETAIL_COMPILER_H_\n#include <intrin.h>\n#endif\n",
     "core/src/os/windows/file.cc": '#include <windows.h>\n#include "core/src/os/file.h"\n',
     "bindings/python/src/key.cc":
         '#include <nanobind/stl/string.h>\n#include <tamis/filters/key.h>\n'

@@ -34,10 +34,11 @@ OS = r"core/src/os/\w+\.h"
 # Folders that use core, are in the same library, and follow the order of its folders.
 PARTS = ("bank", "formats", "plan")
 LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
-STR_CAT = r"tamis/detail/str_cat\.h"  # every folder builds messages with it
-PUBLIC = rf"tamis/(?!detail/|c/|c\.h)[\w/]+\.h|{STR_CAT}"
+# For every folder: texts of messages, and everything that compilers spell differently.
+SHARED = r"tamis/detail/(str_cat|compiler)\.h"
+PUBLIC = rf"tamis/(?!detail/|c/|c\.h)[\w/]+\.h|{SHARED}"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
-PUBLIC_CORE = rf"tamis/(?!c\.h)((filters|file|engine|layout|bank|plan)/)?\w+\.h|{STR_CAT}"
+PUBLIC_CORE = rf"tamis/(?!c\.h)((filters|file|engine|layout|bank|plan)/)?\w+\.h|{SHARED}"
 C_API = r"tamis/(c|c/\w+)\.h"
 FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
@@ -46,6 +47,8 @@ PARQUET = r"tamis/parquet/\w+\.h"
 
 # The headers that each file may include (docs/DESIGN.md, "Folders"). The first pattern that matches decides.
 ALLOWED = [
+    # The only header with functions of cl, the compiler of Visual Studio.
+    ("core/include/tamis/detail/compiler.h", [STD, r"intrin\.h", CORE]),
     ("core/include/", [STD, CORE]),
     # The only file that includes the JSON library.
     ("core/src/base/json.h", [STD, r"nlohmann/json\.hpp"]),
@@ -103,7 +106,7 @@ ALLOWED = [
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/((filters|file|engine|bank|live|plan)/)?\w+\.h"]),
     # The only file that includes CLI11, which takes seconds to compile.
-    ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", STR_CAT, r"tools/[\w/]+\.h"]),
+    ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", SHARED, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     # The only folder of the command that includes headers of the operating system.
@@ -152,8 +155,8 @@ ROOMS = {
 PUBLIC_ROOMS = [
     (r"tamis", None),  # includes everything
     (r"hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
-    (r"cpp20|error|unanswered_error|detail/str_cat", "error"),
-    (r"units|version|detail/(hd|siphash|storage)", "base"),
+    (r"cpp20|error|unanswered_error|detail/(compiler|str_cat)", "error"),
+    (r"units|version|detail/(siphash|storage)", "base"),
     (r"backends?|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"answers|changeable|changes|hash_keys|keys|queryable|time_keys", "bulk"),
     (r"layout/bank", "bank"),

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/siphash.h"
 
 namespace tamis {

@@ -14,6 +14,7 @@
 #include "core/src/bulk/length_classes.h"
 #include "core/src/bulk/xxh64_strings.h"
 #include "tamis/detail/batch.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/hash_kinds.h"
 
 namespace tamis::detail {
@@ -38,16 +39,15 @@ constexpr size_t kAhead = 512, kLater = 2, kLaterLines = 8;
 
 // Hashes a string whose length is in [kMin, kMax]; kSeeded is false if the seed is 0.
 template <size_t kMin, size_t kMax, bool kSeeded>
-[[gnu::always_inline]] inline uint64_t Hash(std::string_view string, uint64_t seed) {
-  if (string.size() < kMin || string.size() > kMax) __builtin_unreachable();
+TAMIS_INLINE uint64_t Hash(std::string_view string, uint64_t seed) {
+  Assume(string.size() >= kMin && string.size() <= kMax);
   return kSeeded ? XXH3_64bits_withSeed(string.data(), string.size(), seed)
                  : XXH3_64bits(string.data(), string.size());
 }
 
 // Hashes the leading strings whose lengths are in [kMin, kMax], and returns their number.
 template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
-[[gnu::flatten]] size_t HashWithin(const Strings& strings, size_t n, uint64_t seed,
-                                   uint64_t* hashes) {
+TAMIS_FLATTEN size_t HashWithin(const Strings& strings, size_t n, uint64_t seed, uint64_t* hashes) {
   for (size_t i = 0; i < n; ++i) {
     const std::string_view string = strings[i];
     if (string.size() < kMin || string.size() > kMax) return i;
@@ -58,8 +58,8 @@ template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
 
 // Hashes the strings of one class of lengths.
 template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
-[[gnu::flatten]] void HashClass(const Strings& strings, const uint8_t* indices, size_t count,
-                                uint64_t seed, uint64_t* hashes) {
+TAMIS_FLATTEN void HashClass(const Strings& strings, const uint8_t* indices, size_t count,
+                             uint64_t seed, uint64_t* hashes) {
   for (size_t i = 0; i < count; ++i) {
     const size_t index = indices[i];
     hashes[index] = Hash<kMin, kMax, kSeeded>(strings[index], seed);
@@ -124,7 +124,7 @@ struct Guess {
   // Prefetches the bytes of strings that follow string i of `n`, for strings that are hashed in
   // order.
   template <typename Strings>
-  [[gnu::always_inline]] void PrefetchInOrder(const Strings& strings, size_t i, size_t n) const {
+  TAMIS_INLINE void PrefetchInOrder(const Strings& strings, size_t i, size_t n) const {
     if (kEndToEnd<Strings> && !AreLong()) {
       Prefetch(strings[i], kAhead);
       Prefetch(strings[i], kAhead + kLine);
@@ -193,9 +193,9 @@ void HashByXxh3(const Strings& strings, size_t n, const Guess& guess, uint64_t s
 }
 
 template <size_t kMin, size_t kMax, typename Strings>
-[[gnu::flatten]] void HashClassByXxh64(const CommonKernels& kernels, const Strings& strings,
-                                       const uint8_t* indices, size_t count, uint64_t seed,
-                                       uint64_t* hashes) {
+TAMIS_FLATTEN void HashClassByXxh64(const CommonKernels& kernels, const Strings& strings,
+                                    const uint8_t* indices, size_t count, uint64_t seed,
+                                    uint64_t* hashes) {
   if (count == 0) return;
   Xxh64Rests rests;
   for (size_t i = 0; i < count; ++i) {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis::detail {
 
 constexpr size_t kClasses = 8;          // one for each bit of a byte
@@ -56,9 +58,8 @@ constexpr uintptr_t kLine = 64;
 
 // Prefetches the cache line at `behind` bytes after the beginning of a string. Computes with
 // integers: the string may be empty, and its pointer null.
-[[gnu::always_inline]] inline void Prefetch(std::string_view string, uintptr_t behind) {
-  __builtin_prefetch(
-      reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(string.data()) + behind));
+TAMIS_INLINE void Prefetch(std::string_view string, uintptr_t behind) {
+  PrefetchRead(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(string.data()) + behind));
 }
 
 // Strings sorted by classes of lengths.

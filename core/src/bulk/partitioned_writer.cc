@@ -6,6 +6,7 @@
 
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/regions.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::detail {
 namespace {
@@ -56,7 +57,7 @@ void PartitionedWriter::Scatter(Buffers& buffers, const uint64_t* hashes, size_t
   for (size_t i = 0; i < n; ++i) {
     uint64_t*& end = ends[((hashes[i] >> 32) * num_blocks) >> shift];
     *end = hashes[i];
-    __builtin_prefetch(end + kHashesAhead, 1);  // otherwise the store to it would wait for the line
+    PrefetchWrite(end + kHashesAhead);  // otherwise the store to it would wait for the line
     ++end;
   }
   const ptrdiff_t full = static_cast<ptrdiff_t>(buffer_hashes_ - kBatchKeys);

@@ -4,6 +4,7 @@
 
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/regions.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::detail {
 namespace {
@@ -60,7 +61,7 @@ void RegionLists::Add(const Kernels& kernels, const Batch& batch) noexcept {
       if (place % kSegmentHashes == 0) place = Extend(region);
       uint64_t* const at = hash_at(place);
       *at = hashes[i];
-      __builtin_prefetch(at + kLineHashes, 1);  // otherwise the store to it would wait for the line
+      PrefetchWrite(at + kLineHashes);  // otherwise the store to it would wait for the line
       places[i] = place;
       ends[region] = place + 1;
     }

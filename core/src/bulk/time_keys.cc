@@ -4,10 +4,16 @@
 #include <string_view>
 #include <vector>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis {
 namespace {
 
-__extension__ using Nanos = __int128;
+// A signed integer of 128 bits in memory.
+struct Nanos {
+  int64_t low;
+  int64_t high;
+};
 
 constexpr int64_t NanosPer(TimeUnit unit) {
   switch (unit) {
@@ -25,8 +31,6 @@ constexpr int64_t NanosPer(TimeUnit unit) {
   return 1;
 }
 
-bool FitsIn64Bits(Nanos nanos) { return nanos == static_cast<int64_t>(nanos); }
-
 }  // namespace
 
 struct TimeKeys::Converted {
@@ -40,10 +44,11 @@ TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit) : keys_(count
   const int64_t factor = NanosPer(unit);
   if (factor != 1) {
     converted_ = std::make_unique<Converted>();
-    const auto nanos_of = [factor](int64_t count) { return Nanos{count} * factor; };
-    const bool fit = std::all_of(counts.begin(), counts.end(),
-                                 [&](int64_t count) { return FitsIn64Bits(nanos_of(count)); });
-    if (fit) {
+    const auto overflows = [factor](int64_t count) {
+      int64_t nanos;
+      return detail::MultiplyOverflows(count, factor, &nanos);
+    };
+    if (std::none_of(counts.begin(), counts.end(), overflows)) {
       std::vector<int64_t>& nanos = converted_->nanos;
       nanos.reserve(counts.size());
       for (const int64_t count : counts) nanos.push_back(count * factor);
@@ -51,9 +56,11 @@ TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit) : keys_(count
     } else {
       converted_->wide.reserve(counts.size());  // so that views of them stay valid
       for (const int64_t count : counts) {
-        const Nanos& nanos = converted_->wide.emplace_back(nanos_of(count));
+        Nanos& nanos = converted_->wide.emplace_back();
+        const bool wide = detail::MultiplyOverflows(count, factor, &nanos.low);
+        nanos.high = detail::SignedHighProduct(count, factor);
         converted_->bytes.emplace_back(reinterpret_cast<const char*>(&nanos),
-                                       FitsIn64Bits(nanos) ? sizeof(int64_t) : sizeof(nanos));
+                                       wide ? sizeof(nanos) : sizeof(nanos.low));
       }
       keys_ = converted_->bytes;
     }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/src/base/xxh64_steps.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 
 namespace tamis::detail::xxh64 {
@@ -59,11 +60,10 @@ inline uint64_t TakeStripes(const char*& p, size_t stripes, uint64_t seed) {
 
 // Fills the rests of string i, whose length must be in [kMin, kMax]. Reads only the string's bytes.
 template <size_t kMin, size_t kMax>
-[[gnu::always_inline]] inline void Prepare(std::string_view string, uint64_t seed, size_t i,
-                                           Xxh64Rests& rests) {
+TAMIS_INLINE void Prepare(std::string_view string, uint64_t seed, size_t i, Xxh64Rests& rests) {
   const char* p = string.data();
   const size_t n = string.size();
-  if (n < kMin || n > kMax) __builtin_unreachable();
+  Assume(n >= kMin && n <= kMax);
   rests.lengths[i] = n;
   rests.last[i] = Last<kMin, kMax>(p, n);
   if constexpr (kMin < 32) {

@@ -13,6 +13,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/redis/redis_keys.h"
 #include "tamis/backends.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -256,7 +257,7 @@ void RedisBloomFilter::Prefetch(const Hash128& hash) const noexcept {
     Hash128 walk = RedisWalk::Start(hash);
     const uint32_t bits = i + 1 == links_.size() ? link.num_hashes : 1;
     for (uint32_t k = 0; k < bits; ++k) {
-      __builtin_prefetch(view.words + RedisWalk::Next(walk, view.remainder) / 64, 1);
+      detail::PrefetchWrite(view.words + RedisWalk::Next(walk, view.remainder) / 64);
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/redis/redis_keys.h"
 #include "tamis/backends.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -409,8 +410,8 @@ void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
         first[j] = buckets.At(place.first);
         second[j] = buckets.At(place.second);
         fingerprints[j] = place.fingerprint;
-        __builtin_prefetch(first[j]);
-        __builtin_prefetch(second[j]);
+        detail::PrefetchRead(first[j]);
+        detail::PrefetchRead(second[j]);
       }
       size_t kept = 0;
       for (size_t j = 0; j < count; ++j) {
@@ -428,8 +429,8 @@ void RedisCuckooFilter::Query(const Keys& keys, uint64_t* bits) const {
 
 void RedisCuckooFilter::Prefetch(const Place& place) const noexcept {
   for (const Layer& layer : layers_) {
-    __builtin_prefetch(BucketAt(layer, place.first), 1);
-    __builtin_prefetch(BucketAt(layer, place.second), 1);
+    detail::PrefetchWrite(BucketAt(layer, place.first));
+    detail::PrefetchWrite(BucketAt(layer, place.second));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/hash.h"
 
 namespace tamis::detail {

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "tamis/detail/change.h"
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/storage.h"
 #include "tamis/filters/filter.h"

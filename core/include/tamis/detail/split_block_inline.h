@@ -12,11 +12,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/split_block_kernels.h"
 #include "tamis/layout/split_block.h"
 
-#if defined(__GNUC__) && (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__CUDACC__)
+#if TAMIS_GNU && (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__CUDACC__)
 #define TAMIS_BLOCK_VECTORS 1
 #else
 #define TAMIS_BLOCK_VECTORS 0

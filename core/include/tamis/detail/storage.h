@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/memory.h"
 
 namespace tamis::detail {

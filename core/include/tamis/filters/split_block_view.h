@@ -11,7 +11,7 @@
 #include "tamis/backend.h"
 #include "tamis/changeable.h"
 #include "tamis/detail/batch.h"
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/split_block_inline.h"
 #include "tamis/hash.h"

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/layout/split_block.h"
 
 namespace tamis::bank {

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::bloom {
 
@@ -23,10 +23,7 @@ inline constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // 1 PiB; doubles are e
 inline constexpr uint64_t kStepMultiplier = 0xD6E8FEB86659FD93;  // odd
 
 // Returns the high half of a product.
-TAMIS_HD constexpr uint64_t MulHigh(uint64_t a, uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>((static_cast<Wide>(a) * b) >> 64);
-}
+TAMIS_HD constexpr uint64_t MulHigh(uint64_t a, uint64_t b) { return detail::HighProduct(a, b); }
 
 // Returns the hash for the step: a bijection of `hash`, whose high bits depend on all bits of
 // `hash`. The first position depends on the high bits of `hash` itself.

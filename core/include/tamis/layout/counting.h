@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/layout/split_block.h"
 
 namespace tamis::counting {

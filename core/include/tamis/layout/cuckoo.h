@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::cuckoo {
 

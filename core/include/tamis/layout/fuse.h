@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::fuse {
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::split_block {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tamis/cuda/device_memory.cuh"
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/layout/cuckoo.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 
 #ifndef __CUDA_ARCH__
 #include <atomic>

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tamis/detail/hd.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/layout/fuse.h"
 

@@ -13,6 +13,7 @@
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/counting/counting_kind.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -76,7 +77,7 @@ size_t ChangeInOrder(const Kernels& kernels, const uint64_t* words, uint64_t num
     for (size_t i = 0; i < slice.n; ++i) {
       constexpr size_t kAhead = 16;
       const uint64_t next = hashes[std::min(i + kAhead, slice.n - 1)];
-      __builtin_prefetch(words + counting::kWords * counting::BlockIndex(next, num_blocks), 1);
+      detail::PrefetchWrite(words + counting::kWords * counting::BlockIndex(next, num_blocks));
       const bool changed = change(hashes[i]);
       done += changed;
       tell(begin + i, changed);

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "tamis/detail/change.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/cuckoo_kernels.h"
 #include "tamis/layout/cuckoo.h"
 
@@ -40,7 +41,7 @@ class CuckooChunk {
   // If both are full, searches breadth first for the shortest way to make room, and moves
   // fingerprints if there is a way. Otherwise changes nothing and returns false. The result depends
   // only on the table.
-  [[gnu::always_inline]] bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
+  TAMIS_INLINE bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
     // Chosen without a branch, which would be mispredicted every other time.
     const uint32_t choose_alternate =
@@ -56,7 +57,7 @@ class CuckooChunk {
   }
 
   // Erases one copy of the fingerprint. Returns whether there was one.
-  [[gnu::always_inline]] bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
+  TAMIS_INLINE bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
     if constexpr (Buckets::kShared) {
       // A reader may have found a key by the copy that is removed now. The other copy may be newer.
       if (Copies(bucket, fingerprint) > 1) {
@@ -77,11 +78,10 @@ class CuckooChunk {
     return copies;
   }
 
-  // Always inlined: g++ treats a function that only prefetches as one without effects, and drops
-  // calls of it.
-  [[gnu::always_inline]] void Prefetch(uint32_t bucket, uint32_t fingerprint) const noexcept {
-    __builtin_prefetch(buckets_ + bucket, 1);
-    __builtin_prefetch(buckets_ + Alternate(bucket, fingerprint), 1);
+  // Always inlined: see PrefetchRead.
+  TAMIS_INLINE void Prefetch(uint32_t bucket, uint32_t fingerprint) const noexcept {
+    PrefetchWrite(buckets_ + bucket);
+    PrefetchWrite(buckets_ + Alternate(bucket, fingerprint));
   }
 
   bool Contains(uint32_t bucket, uint32_t fingerprint) const noexcept {
@@ -124,7 +124,7 @@ class CuckooChunk {
                                         static_cast<Word>(fingerprint) << shift);
   }
 
-  [[gnu::always_inline]] bool EraseFrom(uint32_t bucket, uint32_t fingerprint) noexcept {
+  TAMIS_INLINE bool EraseFrom(uint32_t bucket, uint32_t fingerprint) noexcept {
     const Word matches =
         cuckoo::ZeroSlots<kBits>(Load(bucket) ^ cuckoo::Broadcast<kBits>(fingerprint));
     if (matches == 0) return false;
@@ -132,12 +132,11 @@ class CuckooChunk {
     return true;
   }
 
-  [[gnu::noinline]] bool MakeRoom(uint32_t bucket, uint32_t alternate,
-                                  uint32_t fingerprint) noexcept;
+  TAMIS_NOINLINE bool MakeRoom(uint32_t bucket, uint32_t alternate, uint32_t fingerprint) noexcept;
 
   Word* buckets_;
   uint32_t chunk_buckets_;
-  [[no_unique_address]] Buckets access_;
+  TAMIS_NO_UNIQUE_ADDRESS Buckets access_;
 };
 
 // No path visits a bucket twice. The search expands a bucket when it first reaches it, and so has
@@ -189,8 +188,8 @@ bool CuckooChunk<kBits, Buckets>::MakeRoom(uint32_t bucket, uint32_t alternate,
 // `buckets` is one chunk, and the chunk that a place names is ignored. Otherwise `buckets` is the
 // whole table.
 template <int kBits, bool kOneChunk, Change kChange>
-[[gnu::always_inline]] inline size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets,
-                                                    uint64_t* places, size_t n) noexcept {
+TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64_t* places,
+                                   size_t n) noexcept {
   // A single chunk is in cache, where prefetching takes longer than it saves.
   constexpr size_t kPrefetchAhead = 16;
   constexpr uint64_t kLowHalf = 0xFFFFFFFF;
@@ -227,9 +226,8 @@ template <int kBits, bool kOneChunk, Change kChange>
 }
 
 template <int kBits, bool kOneChunk>
-[[gnu::always_inline]] inline size_t ChangePlaces(Change change, void* buckets,
-                                                  uint32_t chunk_buckets, uint64_t* places,
-                                                  size_t n) noexcept {
+TAMIS_INLINE size_t ChangePlaces(Change change, void* buckets, uint32_t chunk_buckets,
+                                 uint64_t* places, size_t n) noexcept {
   switch (change) {
     case Change::kInsert:
       return ChangePlacesBy<kBits, kOneChunk, Change::kInsert>(buckets, chunk_buckets, places, n);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/src/bulk/batches.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::detail {
 namespace {
@@ -72,7 +73,7 @@ void CuckooWriter<kBits>::Add(unsigned thread, const Batch& batch, uint64_t inde
       uint64_t* end = share.ends[chunk];
       if (reinterpret_cast<uintptr_t>(end) % kSegmentBytes == 0) end = Extend(share, chunk);
       *end = high | (places[i] & 0xFFFFFFFF);
-      __builtin_prefetch(end + kLineWords, 1);  // otherwise the store to it would wait for the line
+      PrefetchWrite(end + kLineWords);  // otherwise the store to it would wait for the line
       share.ends[chunk] = end + 1;
     }
   });
@@ -89,7 +90,7 @@ void CuckooWriter<kBits>::ForEachSegment(const Share& share, size_t chunk,
     const bool last = segment < end && end <= segment_end;
     auto* const next = last ? end : reinterpret_cast<uint64_t*>(static_cast<uintptr_t>(*segment));
     // The segments of a list are far apart, and hardware prefetchers do not follow them.
-    for (size_t i = 0; i < kSegmentWords; i += kLineWords) __builtin_prefetch(next + i);
+    for (size_t i = 0; i < kSegmentWords; i += kLineWords) PrefetchRead(next + i);
     visit(std::span(segment + 1, last ? end : segment_end));
     if (last) return;
     segment = next;

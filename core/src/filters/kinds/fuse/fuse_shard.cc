@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis::detail {
 namespace {
 
@@ -63,7 +65,7 @@ size_t FuseShard::TryToPeel(std::span<const uint64_t> hashes) noexcept {
   }
   size_t done = 0;
   for (size_t head = 0; head < tail; ++head) {
-    if (head + kPrefetchAhead < tail) __builtin_prefetch(xors + queue[head + kPrefetchAhead]);
+    if (head + kPrefetchAhead < tail) PrefetchRead(xors + queue[head + kPrefetchAhead]);
     const uint32_t slot = queue[head];
     if (degrees[slot] == 0) continue;
     const uint64_t mixed = xors[slot];

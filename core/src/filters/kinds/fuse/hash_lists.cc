@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis::detail {
 namespace {
 
@@ -32,7 +34,7 @@ void HashLists::Add(const uint64_t* hashes, size_t n) {
     List& list = lists[fuse::ShardOf(hashes[i], shift)];
     if (list.size % kSegmentHashes == 0) Extend(list);
     *list.at = hashes[i];
-    __builtin_prefetch(list.at + kLineHashes, 1);  // otherwise the store to it would wait
+    PrefetchWrite(list.at + kLineHashes);  // otherwise the store to it would wait
     ++list.at;
     ++list.size;
   }
