@@ -47,10 +47,11 @@ CLEAN = {
         '#ifndef TAMIS_PARQUET_KEY_H_\n#define TAMIS_PARQUET_KEY_H_\n\n#include "tamis/keys.h"\n'
         '#include "tamis/parquet/source.h"\n#endif\n',
     "parquet/src/key.cc": '#include "parquet/src/key.h"\n',
-    "core/src/os/posix/file.cc": '#include <fcntl.h>\n#include "core/src/os/file.h"\n',
+    "core/src/os/posix/file.cc": '#include <fcntl.h>\n#include "core/src/os/file.h"\n#ifdef __APPLE__\n#endif\n',
     "tools/os/windows/file.cc": '#include <sys/stat.h>\n#include "tools/os/file.h"\n',
     "core/include/tamis/detail/compiler.h":
-        "#ifndef TAMIS_DETAIL_COMPILER_H_\n#define TAMIS_DETAIL_COMPILER_H_\n#include <intrin.h>\n#endif\n",
+        "#ifndef TAMIS_DETAIL_COMPILER_H_\n#define TAMIS_DETAIL_COMPILER_H_\n#ifdef _MSC_VER\n#include <intrin.h>\n"
+        "#endif\n#endif\n",
     "core/src/os/windows/file.cc": '#include <windows.h>\n#include "core/src/os/file.h"\n',
     "bindings/python/src/key.cc":
         '#include <nanobind/stl/string.h>\n#include <tamis/filters/key.h>\n'
@@ -144,6 +145,11 @@ PLANTED = [
     ("rooms", "core/include/tamis/hash.h", '#include "tamis/keys.h"\n'),
     ("kinds", "core/src/engine/a.cc", "auto k = FilterKind::kKey;\n"),
     ("kinds", "tools/a.cc", "auto k = tamis::FilterKind::kKey;\n"),
+    *(("platforms", name, f"#if {condition}\n#endif\n")
+      for name, condition in (("core/include/tamis/a.h", "defined(_WIN32)"), ("live/src/a.cc", "!defined(__APPLE__)"),
+                              ("simd/a.cc", "_MSC_VER < 1930"), ("bindings/c/src/a.cc", "A || defined(__linux__)"))),
+    ("platforms", "tools/a.cc", "#ifdef _WIN64\n#endif\n"),
+    ("platforms", "core/src/base/a.cc", "#if A\n# elif defined(__MINGW32__)\n#endif\n"),
     ("target_include", "simd/a.cc", '#define HWY_TARGET_INCLUDE "simd/key.cc"\n'),
     ("target_include", "simd/a.cc", '#include "hwy/foreach_target.h"\n'),
     ("guards", "core/include/tamis/a.h", "#ifndef TAMIS_B_H_\n#define TAMIS_B_H_\n#endif\n"),

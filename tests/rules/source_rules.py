@@ -291,6 +291,22 @@ def check_kinds(root):
                 yield f"{name}:{number}: names a kind of filter: {line.strip()}"
 
 
+PLATFORM = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)[^\n]*?\b(_WIN\d+|_MSC_VER|__MINGW\w+|__APPLE__|__linux__)\b",
+                      re.MULTILINE)
+PLATFORM_PLACES = ("core/src/os/", "tools/os/", "core/include/tamis/detail/compiler.h",
+                   "bindings/c/include/tamis/c/base.h")  # C, so it cannot include that header
+
+
+def check_platforms(root):
+    """Code for one operating system or compiler is only in PLATFORM_PLACES. CMake chooses between the sources."""
+    for name in sources(root):
+        if name.split("/")[0] not in (*LIBRARY, "cuda", "tools") or name.startswith(PLATFORM_PLACES):
+            continue
+        text = read(root, name)
+        for match in PLATFORM.finditer(text):
+            yield f"{name}:{line_of(text, match.start())}: {match[1]} outside of {', '.join(PLATFORM_PLACES)}"
+
+
 def check_target_include(root):
     """Highway includes a source again by the path that it defines: with a wrong path, another file is compiled."""
     for name in sources(root):
@@ -450,6 +466,7 @@ RULES = {
     "includes": check_includes,
     "rooms": check_rooms,
     "kinds": check_kinds,
+    "platforms": check_platforms,
     "target_include": check_target_include,
     "guards": check_guards,
     "ascii": check_ascii,
