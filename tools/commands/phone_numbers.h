@@ -16,9 +16,11 @@ inline constexpr uint64_t kStart = 31'415'926'535;
 inline constexpr uint64_t kStep = 55'623'058'987;  // coprime to kCount: 2, 3, 5
 static_assert(std::gcd(kStep, kCount) == 1);
 
-// a * b mod kCount.
+// Returns a * b mod kCount, for a and b below kCount. No step needs more than 56 bits.
 constexpr uint64_t MultiplyMod(uint64_t a, uint64_t b) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b % kCount);
+  constexpr int kHalf = 18;  // kCount has 37 bits
+  const uint64_t high = (a * (b >> kHalf) % kCount) << kHalf;
+  return (high + a * (b & ((1 << kHalf) - 1))) % kCount;
 }
 
 // Returns the inverse of kStep modulo kCount. By Euler's theorem it is kStep^(phi - 1), where phi =

@@ -4,7 +4,6 @@
 #include <tamis/file/file_checks.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -274,9 +273,6 @@ void KeyReader::ParseU64(KeyBatch& batch) {
   batch.integers.resize(n);
   // The input is little-endian.
   if (n > 0) std::memcpy(batch.integers.data(), text.data(), n * sizeof(uint64_t));
-  if constexpr (std::endian::native == std::endian::big) {
-    for (uint64_t& key : batch.integers) key = __builtin_bswap64(key);
-  }
   if (needs_.records) {
     for (size_t i = 0; i < n; ++i) {
       batch.records.push_back(text.substr(i * sizeof(uint64_t), sizeof(uint64_t)));

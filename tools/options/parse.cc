@@ -6,6 +6,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -23,10 +24,9 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Returns value * factor + term, or std::nullopt if that exceeds 2^64 - 1.
 std::optional<uint64_t> MultiplyAdd(uint64_t value, uint64_t factor, uint64_t term) {
-  uint64_t result;
-  if (__builtin_mul_overflow(value, factor, &result)) return std::nullopt;
-  if (__builtin_add_overflow(result, term, &result)) return std::nullopt;
-  return result;
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  if (factor != 0 && value > (kMost - term) / factor) return std::nullopt;
+  return value * factor + term;
 }
 
 // Parses a decimal number with an optional fraction and exponent, and with single underscores
