@@ -11,7 +11,7 @@ function(tamis_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   tamis_test_flags(${name})
   if(arg_OPTIMIZED AND NOT TAMIS_SANITIZE)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${MSVC}>,/O1,-O1>>)
   endif()
   target_compile_definitions(${name} PRIVATE
     TAMIS_HAVE_SIMD=$<BOOL:${TAMIS_SIMD}>
@@ -66,7 +66,7 @@ endfunction()
 # halves the time to compile it. The library that it calls is optimized.
 function(tamis_test_flags target)
   tamis_flags(${target})
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:${MSVC}>,/Od,-O0>>)
 endfunction()
 
 # tamis_list_googletest_programs(<file>): writes the path of every GoogleTest program of the project, one a

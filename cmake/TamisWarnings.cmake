@@ -1,5 +1,5 @@
 # If -ffast-math comes before -fno-fast-math, clang warns about each file.
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT MSVC)
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-Woverriding-option TAMIS_HAS_WOVERRIDING_OPTION)  # before 18: -t-option
   if(TAMIS_HAS_WOVERRIDING_OPTION)
@@ -25,13 +25,34 @@ endfunction()
 # tamis_align_functions(<target>): starts each function at a cache line. Loops of the hot path then keep their
 # place in the line when other code changes: hashing short strings took 7% longer at one offset than at another.
 function(tamis_align_functions target)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>)
+  if(NOT MSVC)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>)
+  endif()
+endfunction()
+
+# tamis_msvc_flags(<target>): does what tamis_flags does, with options of Visual Studio. clang-cl takes them, too.
+function(tamis_msvc_flags target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:C,CXX>:/fp:precise;/utf-8> $<$<COMPILE_LANGUAGE:CXX>:/EHsc;/GR;/Zc:__cplusplus;/bigobj>)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE /W4
+      $<$<CXX_COMPILER_ID:Clang>:-Wconversion;-Wno-sign-conversion;-Wshadow;-Wundef>)
+  elseif(NOT CMAKE_CXX_FLAGS MATCHES "(^| )[-/]O")
+    target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:/O2>)
+  endif()
+  if(TAMIS_WERROR)
+    target_compile_options(${target} PRIVATE /WX)
+  endif()
 endfunction()
 
 # tamis_flags(<target>): sets warnings and sanitizers for a target of this project. A subproject only gets
 # flags that the code depends on, and optimization if the parent has chosen none. Without optimization, the
 # kernels take 40 times as long.
 function(tamis_flags target)
+  if(MSVC)
+    tamis_msvc_flags(${target})
+    return()
+  endif()
   # The sources do not mark the symbols that a shared library exports.
   set_target_properties(${target} PROPERTIES
     CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
