@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tamis/file/file_checks.h"
@@ -17,7 +19,10 @@ namespace tamis::file_test {
 
 class CFileTest : public FileTest {
  protected:
-  std::string Path(const char* name) const { return (folder_ / name).string(); }
+  std::string Path(const char* name) const {
+    const std::u8string folder = folder_.path().u8string();
+    return std::string(folder.begin(), folder.end()) + "/" + name;
+  }
 
   const std::vector<uint64_t> numbers_ = RandomKeys(1000, /*seed=*/1);
   const tamis_keys keys_ = tamis_keys_u64(numbers_.data(), numbers_.size());
@@ -184,6 +189,20 @@ TEST_F(CFileTest, BytesInMemory) {
   ExpectStatus(tamis_filter_open_memory(room.data() + 1, bytes.size(), nullptr, &out),
                TAMIS_CORRUPT, "checksum");
   EXPECT_EQ(out, nullptr);
+}
+
+// On Windows the process may have any narrow encoding.
+TEST_F(CFileTest, PathsAreUtf8WhereSystemsHaveWideCharacters) {
+  const CFilter filter = MakeC(TAMIS_BLOOM, 10);
+  const std::string path = Path("\xce\xba\xcf\x8c\xcf\x83\xce\xba\xce\xb9\xce\xbd\xce\xbf");
+  ASSERT_EQ(tamis_filter_save(filter.get(), path.c_str(), nullptr), TAMIS_OK) << tamis_last_error();
+  EXPECT_TRUE(
+      std::filesystem::exists(folder_.path() / u8"\u03ba\u03cc\u03c3\u03ba\u03b9\u03bd\u03bf"));
+  EXPECT_NE(Made<tamis_filter>(tamis_filter_open, path.c_str(), nullptr), nullptr);
+  tamis_filter* none = nullptr;
+  const bool wide = !std::is_same_v<std::filesystem::path::value_type, char>;
+  ExpectStatus(tamis_filter_open(Path("\xff\xfe").c_str(), nullptr, &none),
+               wide ? TAMIS_INVALID_ARGUMENT : TAMIS_IO, wide ? "not UTF-8" : "cannot open");
 }
 
 }  // namespace tamis::file_test

@@ -11,6 +11,7 @@
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/key_array.h"
 #include "bindings/c/src/options.h"
+#include "bindings/c/src/path.h"
 #include "bindings/c/src/room.h"
 #include "bindings/c/src/string_key.h"
 #include "tamis/file/filter_kind_name.h"
@@ -88,7 +89,7 @@ tamis_status tamis_bank_open(const char* path, const tamis_open_options* options
     MakeBankHandle(out, [&] {
       const OpenOptions open = ReadOpen(options);
       if (open.format != nullptr) Refuse("format is for filters of other libraries");
-      const std::filesystem::path from(&Required(path, "path"));
+      const std::filesystem::path from = PathFrom(&Required(path, "path"));
       return open.map ? FilterBank::Map(from, open.AsMap()) : FilterBank::Load(from, open.load);
     });
   });
@@ -98,7 +99,7 @@ tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                              const tamis_save_options* options) {
   return Guard([&] {
     if (ReadImported(options)) Refuse("imported is for filters of other libraries");
-    BankOf(bank).Save(&Required(path, "path"), ReadSave(options));
+    BankOf(bank).Save(PathFrom(&Required(path, "path")), ReadSave(options));
   });
 }
 

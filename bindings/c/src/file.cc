@@ -10,6 +10,7 @@
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/memory.h"
 #include "bindings/c/src/options.h"
+#include "bindings/c/src/path.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/filters/serialize.h"
 
@@ -78,7 +79,7 @@ tamis_status tamis_filter_save(const tamis_filter* filter, const char* path,
                                const tamis_save_options* options) {
   return Guard([&] {
     const auto* const foreign = std::get_if<ForeignFilter>(&Required(filter, "filter").object);
-    const fs::path to(&Required(path, "path"));
+    const fs::path to = PathFrom(&Required(path, "path"));
     const bool imported = ReadImported(options);
     if (foreign != nullptr && imported) return foreign->SaveImported(to, ReadSave(options));
     if (foreign != nullptr) return foreign->Save(to, ReadSave(options));
@@ -92,7 +93,7 @@ tamis_status tamis_filter_open(const char* path, const tamis_open_options* optio
                                tamis_filter** out) {
   return Guard([&] {
     MakeFilterHandle(out,
-                     [&] { return Open(fs::path(&Required(path, "path")), ReadOpen(options)); });
+                     [&] { return Open(PathFrom(&Required(path, "path")), ReadOpen(options)); });
   });
 }
 

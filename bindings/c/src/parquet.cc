@@ -12,6 +12,7 @@
 #include "bindings/c/src/json_text.h"
 #include "bindings/c/src/options.h"
 #include "bindings/c/src/parquet_keys.h"
+#include "bindings/c/src/path.h"
 #include "bindings/c/src/text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/parquet/filter_report.h"
@@ -106,7 +107,7 @@ std::vector<std::filesystem::path> ReadPaths(const char* const* paths, uint64_t 
   std::vector<std::filesystem::path> read;
   if (count == 0) return read;
   RequireArray<const char*>(paths, "paths");
-  for (uint64_t i = 0; i < count; ++i) read.emplace_back(&Required(paths[i], "a path"));
+  for (uint64_t i = 0; i < count; ++i) read.push_back(PathFrom(&Required(paths[i], "a path")));
   return read;
 }
 
@@ -165,7 +166,7 @@ using namespace tamis::c;
 tamis_status tamis_parquet_info_json(const char* path, double fpr, char** out) {
   return Guard([&] {
     char*& text = Required(out, "out");
-    const auto source = parquet::OpenSource(&Required(path, "path"));
+    const auto source = parquet::OpenSource(PathFrom(&Required(path, "path")));
     const double rate = fpr == 0 ? 0.01 : fpr;
     text = NewText(ReportJson(path, parquet::ReportFilters(*source, rate)));
   });

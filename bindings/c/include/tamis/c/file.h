@@ -43,7 +43,8 @@ typedef struct tamis_open_options {
   uint64_t secret_high;
 } tamis_open_options;
 
-/* A path is a file name of the operating system, terminated by a 0. `options` may be NULL. */
+/* A path is a file name of the operating system, terminated by a 0. On Windows it is UTF-8.
+ * `options` may be NULL. */
 
 /* Writes a filter to `path` atomically: writes a temporary file, synchronizes it, and renames it.
  * `path` always names the old file or the complete new file. Returns TAMIS_IO if the file was not
@@ -54,8 +55,9 @@ TAMIS_C_API tamis_status tamis_filter_save(const tamis_filter* filter, const cha
 
 /* Opens a file of any kind of filter, a file saved with tamis_save_options.imported, or a file of
  * tamis_open_options.format. Reads and verifies all bytes unless the file is mapped.
- * tamis_filter_save may replace a mapped file. Do not write into a mapped file. Otherwise answers
- * become wrong, and a query of a truncated file ends the process (SIGBUS). */
+ * tamis_filter_save may replace a mapped file, except on Windows (TAMIS_BUSY). Do not write into a
+ * mapped file. Otherwise answers become wrong, and a query of a truncated file ends the process
+ * (SIGBUS). */
 TAMIS_C_API tamis_status tamis_filter_open(const char* path, const tamis_open_options* options,
                                            tamis_filter** out);
 /* Opens a filter from the bytes of a file in memory. Files saved with tamis_save_options.imported
