@@ -50,7 +50,8 @@ int OpenToRead(const std::string& path);
 int OpenToWrite(const std::string& path, bool must_be_new);
 
 // Both return the number of bytes that were read or written, or -1 on failure. 0 is the end of the
-// input. Terminals are read and written as UTF-8.
+// input. Terminals are read and written as UTF-8. Both wait even if another process has made a
+// stream that it shares with this process non-blocking.
 int64_t Read(int fd, char* to, size_t bytes);
 int64_t Write(int fd, const char* from, size_t bytes);
 // Returns whether Read would not wait, because bytes, the end or an error are there. Returns false

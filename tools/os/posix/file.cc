@@ -36,6 +36,13 @@ FileStatus StatusFrom(const struct stat& status) {
           static_cast<int64_t>(changed.tv_nsec)};
 }
 
+// Waits if a call failed because the descriptor does not block. Returns whether to call again.
+bool AwaitIfNotBlocking(int fd, short events) {
+  if (errno != EAGAIN) return false;
+  pollfd poll_fd{fd, events, 0};
+  return ::poll(&poll_fd, 1, -1) > 0;
+}
+
 }  // namespace
 
 std::optional<FileStatus> StatusOf(const std::string& path) {
@@ -69,9 +76,19 @@ int OpenToWrite(const std::string& path, bool must_be_new) {
   }
 }
 
-int64_t Read(int fd, char* to, size_t bytes) { return ::read(fd, to, bytes); }
+int64_t Read(int fd, char* to, size_t bytes) {
+  for (;;) {
+    const ssize_t n = ::read(fd, to, bytes);
+    if (n >= 0 || !AwaitIfNotBlocking(fd, POLLIN)) return n;
+  }
+}
 
-int64_t Write(int fd, const char* from, size_t bytes) { return ::write(fd, from, bytes); }
+int64_t Write(int fd, const char* from, size_t bytes) {
+  for (;;) {
+    const ssize_t n = ::write(fd, from, bytes);
+    if (n >= 0 || !AwaitIfNotBlocking(fd, POLLOUT)) return n;
+  }
+}
 
 bool HasInput(int fd) {
   pollfd poll_fd{fd, POLLIN, 0};
