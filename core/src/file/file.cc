@@ -9,6 +9,7 @@
 #include "core/src/file/input_file.h"
 #include "core/src/file/key_tag.h"
 #include "core/src/file/mapped_from.h"
+#include "core/src/os/path_text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/file/file_checks.h"
 
@@ -39,7 +40,7 @@ Storage MapWhole(const InputFile& file, uint64_t payload_bytes) {
     if (reinterpret_cast<uintptr_t>(memory->data()) % kAlignment != 0) {
       throw Error(
           ErrorCode::kInvalidArgument,
-          StrCat(path.string(), ": a filter can be mapped only from bytes at a multiple of ",
+          StrCat(os::TextOf(path), ": a filter can be mapped only from bytes at a multiple of ",
                  kAlignment, "; Load copies other bytes"));
     }
     return Storage::FromMemory(*memory, payload_at, payload_bytes);

@@ -12,6 +12,7 @@
 #include "core/src/file/file_kind.h"
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
+#include "core/src/os/path_text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/file/file_checks.h"
 #include "tamis/file/filter_kind_name.h"
@@ -119,7 +120,7 @@ void SealHeader(std::span<std::byte> bytes, uint32_t version) {
 void ThrowFormatError(const fs::path& path, ErrorCode code, const std::string& check,
                       uint64_t offset, const std::string& problem) {
   throw FormatError(code, check, offset,
-                    StrCat(path.string(), ": ", check, " at offset ", offset, ": ", problem));
+                    StrCat(os::TextOf(path), ": ", check, " at offset ", offset, ": ", problem));
 }
 
 std::vector<std::byte> EncodeHeader(const FileHeader& header) {

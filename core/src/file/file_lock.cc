@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "core/src/os/lock.h"
+#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 #include "tamis/file/file.h"
 
@@ -16,7 +17,7 @@ FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
     state_ = std::make_unique<State>(path_);
     if (!*state_) {
       throw Error(ErrorCode::kBusy,
-                  path_.string() + ": it is locked for a change; try again when that is done");
+                  os::TextOf(path_) + ": it is locked for a change; try again when that is done");
     }
   } while (!state_->IsOf(path_));
 }
@@ -26,7 +27,7 @@ FileLock::~FileLock() = default;
 void FileLock::RequireUnchanged() const {
   if (state_->IsOf(path_)) return;
   throw Error(ErrorCode::kBusy,
-              path_.string() + ": it has been replaced in the meantime; nothing was saved");
+              os::TextOf(path_) + ": it has been replaced in the meantime; nothing was saved");
 }
 
 }  // namespace tamis

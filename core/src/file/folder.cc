@@ -10,6 +10,7 @@
 #include "core/src/os/file.h"
 #include "core/src/os/folder.h"
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 
 namespace tamis {
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 using Extensions = std::initializer_list<std::string_view>;
 
 bool HasExtension(const fs::path& path, Extensions extensions) {
-  std::string extension = path.extension().string();
+  std::string extension = os::TextOf(path.extension());
   for (char& c : extension) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }

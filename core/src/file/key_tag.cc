@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 #include "tamis/hash_kinds.h"
 
@@ -15,7 +16,7 @@ std::array<uint64_t, 2> KeyTag(const HashSpec& hash) noexcept {
 HashSpec HashOf(const FileHeader& header, const std::optional<HashSecret>& given,
                 const std::filesystem::path& path) {
   const auto refuse = [&](const char* problem) {
-    throw Error(ErrorCode::kSecret, path.string() + ": " + problem);
+    throw Error(ErrorCode::kSecret, os::TextOf(path) + ": " + problem);
   };
   HashSpec hash = header.hash;
   if (!IsKeyed(hash.kind)) {

@@ -1,6 +1,7 @@
 #include "core/src/os/file.h"
 
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 
 namespace tamis::os {
 
@@ -8,7 +9,7 @@ uint64_t File::RegularBytes() const {
   const FileStatus status = Status();
   if (status.type == FileType::kFolder) ThrowIoError(path_, "read", EISDIR);
   if (status.type != FileType::kRegular) {
-    throw Error(ErrorCode::kIo, path_.string() + ": cannot read: not a regular file");
+    throw Error(ErrorCode::kIo, TextOf(path_) + ": cannot read: not a regular file");
   }
   return status.bytes;
 }

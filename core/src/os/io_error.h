@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 
 namespace tamis::os {
@@ -15,7 +16,7 @@ namespace tamis::os {
 [[noreturn]] inline void ThrowIoError(const std::filesystem::path& path, const std::string& action,
                                       int error = errno) {
   throw Error(ErrorCode::kIo,
-              path.string() + ": cannot " + action + ": " + std::generic_category().message(error));
+              TextOf(path) + ": cannot " + action + ": " + std::generic_category().message(error));
 }
 
 }  // namespace tamis::os

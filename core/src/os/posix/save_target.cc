@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 #include "core/src/os/posix/save_target_state.h"
 
 namespace tamis::os {
@@ -19,7 +20,7 @@ constexpr int kMaxLinks = 40;  // the same number as in Linux
 constexpr int kMaxTries = 100;
 
 [[noreturn]] void Refuse(const fs::path& path, const std::string& why) {
-  throw Error(ErrorCode::kIo, path.string() + ": cannot write: " + why);
+  throw Error(ErrorCode::kIo, TextOf(path) + ": cannot write: " + why);
 }
 
 // Returns the status of the file at `path`. The system follows links, since it has rules about

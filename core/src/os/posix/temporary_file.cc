@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 #include "core/src/os/posix/descriptor.h"
 #include "core/src/os/posix/save_target_state.h"
 #include "tamis/detail/str_cat.h"
@@ -190,7 +191,7 @@ void TemporaryFile::SynchronizeName() {
   if (state_->target.SynchronizeDirectory(state_->fd.get())) return;
   const int error = errno;
   throw Error(ErrorCode::kNotDurable,
-              state_->path.string() +
+              TextOf(state_->path) +
                   ": saved, but not known to be durable: cannot synchronize the directory: " +
                   std::generic_category().message(error));
 }

@@ -5,6 +5,7 @@
 
 #include "core/src/os/file.h"
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 #include "core/src/os/windows/save_target_state.h"
 
 namespace tamis::os {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr int kMaxLinks = 40;
 
 [[noreturn]] void Refuse(const fs::path& path, const std::string& why) {
-  throw Error(ErrorCode::kIo, path.string() + ": cannot write: " + why);
+  throw Error(ErrorCode::kIo, TextOf(path) + ": cannot write: " + why);
 }
 
 // Returns the absolute path at which the links end.

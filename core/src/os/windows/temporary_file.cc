@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 #include "core/src/os/windows/save_target_state.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -150,7 +151,7 @@ void TemporaryFile::ReplaceTarget() {
       const DWORD error = GetLastError();
       if (target.read_only()) SetFileAttributesW(target.path.c_str(), target.attributes);
       if (error != ERROR_DISK_FULL && MayBeReplaced(target.path)) {
-        throw Error(ErrorCode::kBusy, target.path.string() +
+        throw Error(ErrorCode::kBusy, TextOf(target.path) +
                                           ": cannot replace it while it is open or mapped; "
                                           "nothing was saved");
       }
