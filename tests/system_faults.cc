@@ -44,7 +44,9 @@ int openat(int directory, const char* name, int flags, ...) {
   const mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
   if (faults != nullptr && faults->openat && Fails(faults->openat(flags))) return -1;
-  return static_cast<int>(syscall(SYS_openat, directory, name, flags, mode));
+  const auto fd = static_cast<int>(syscall(SYS_openat, directory, name, flags, mode));
+  if (fd >= 0 && faults != nullptr && faults->opened) faults->opened(flags);
+  return fd;
 }
 
 int linkat(int from, const char* path, int to, const char* name, int flags) TAMIS_LIBC_NOEXCEPT {

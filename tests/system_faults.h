@@ -19,6 +19,8 @@ struct SystemFaults {
   ~SystemFaults();
 
   std::function<int(int flags)> openat;
+  // Called after the file was opened.
+  std::function<void(int flags)> opened;
   std::function<int()> linkat;
   std::function<int(int fd)> fsync;
   std::function<int()> stat, lstat;

@@ -356,6 +356,21 @@ TEST_F(FileFaultTest, TemporaryFilesCanBeRemovedAtAnyMoment) {
   EXPECT_EQ(folder_.NumFiles(), 1u);
 }
 
+TEST_F(FileFaultTest, ATemporaryFileCanBeRemovedAsSoonAsItExists) {
+  SystemFaults faults;
+  faults.openat = RefuseUnnamed;
+  size_t before = 0, after = 0;
+  faults.opened = [&](int flags) {
+    if ((flags & O_CREAT) == 0) return;
+    before = folder_.NumFiles();
+    RemoveTemporaryFiles();
+    after = folder_.NumFiles();
+  };
+  ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "rename the temporary file");
+  EXPECT_EQ(before, 2u);
+  EXPECT_EQ(after, 1u);
+}
+
 // The error is not mistaken for a change by another program.
 TEST_F(FileFaultTest, AStatusThatCannotBeReadIsReportedUnchanged) {
   SystemFaults faults;

@@ -204,13 +204,12 @@ int TemporaryFile::State::WithNewName(const Act& act) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     name = StrCat(".tamis-", getpid(), "-", now, ".tmp");
-    result = Retry(act);
-    if (result >= 0 || errno != EEXIST) break;
-  }
-  if (result < 0) {
-    name.clear();
-  } else {
+    // Before the file has the name: a signal may come right after that.
     pending = PendingName::Add(target.directory(), name);
+    result = Retry(act);
+    if (result >= 0) break;
+    Forget();
+    if (errno != EEXIST) break;
   }
   return result;
 }
