@@ -263,7 +263,8 @@ TEST_F(FileReplaceTest, ReportsAFileOfAnotherUserInAStickyDirectoryInAdvance) {
   Chmod(folder_.path(), 01777);
   Chmod(path_, 0666);
   AsOrdinaryUser([&] {
-    ExpectError([&] { RequireSavable(path_); }, ErrorCode::kIo, "f.tamis: cannot write: it is of");
+    ExpectError([&] { RequireSavable(path_); }, ErrorCode::kIo,
+                "f.tamis: cannot write: it belongs to another user");
     ExpectError([&] { FilterOf(2).Save(path_); }, ErrorCode::kIo, "Operation not permitted");
     RequireSavable(folder_ / "new");
     FilterOf(2).Save(folder_ / "new");
