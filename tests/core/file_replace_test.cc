@@ -408,7 +408,10 @@ TEST_F(FileReplaceTest, OnlyANewFileIsMadeIfThatIsMeant) {
   ExpectError([&] { FilterOf(2).Save(path_, {.only_new = true}); }, ErrorCode::kBusy,
               "f.tamis: it has been made in the meantime; nothing was saved");
   EXPECT_EQ(KeysIn(path_), 1u);
+  ExpectError([&] { RequireSavable(path_, {.only_new = true}); }, ErrorCode::kBusy,
+              "f.tamis: it exists, and must be a new file");
   fs::create_symlink("nowhere", folder_ / "link");
+  RequireSavable(folder_ / "link", {.only_new = true});
   FilterOf(2).Save(folder_ / "link", {.only_new = true});
   EXPECT_EQ(KeysIn(folder_ / "nowhere"), 2u);
 }
@@ -443,7 +446,10 @@ TEST_F(FileReplaceTest, OfSeveralThatMakeAFileOneSucceeds) {
 
 TEST_F(FileLockTest, AFileThatIsAnotherByNowIsNotReplaced) {
   const FileLock lock(path_);
+  RequireSavable(path_, {.lock = &lock});
   FilterOf(2).Save(path_);  // a writer that has not read the file needs no lock
+  ExpectError([&] { RequireSavable(path_, {.lock = &lock}); }, ErrorCode::kBusy,
+              "f.tamis: it has been replaced in the meantime; nothing was saved");
   ExpectError([&] { FilterOf(3).Save(path_, {.lock = &lock}); }, ErrorCode::kBusy,
               "f.tamis: it has been replaced in the meantime; nothing was saved");
   EXPECT_EQ(KeysIn(path_), 2u);

@@ -1,7 +1,10 @@
 #include "core/src/file/atomic_file.h"
 
+#include "core/src/os/file.h"
+#include "core/src/os/path_text.h"
 #include "core/src/os/save_target.h"
 #include "core/src/os/temporary_file.h"
+#include "tamis/error.h"
 #include "tamis/file/saving.h"
 
 namespace tamis {
@@ -49,7 +52,12 @@ void WriteFileAtomically(const fs::path& path, std::span<const std::span<const s
 void RemoveTemporaryFiles() noexcept { os::RemoveTemporaryFiles(); }
 
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options) {
-  os::SaveTarget(path, options.replace_read_only).RequireDirectoryWritable();
+  const os::SaveTarget target(path, options.replace_read_only);
+  target.RequireDirectoryWritable();
+  if (options.only_new && os::StatusOf(target.path())) {
+    throw Error(ErrorCode::kBusy, os::TextOf(path) + ": it exists, and must be a new file");
+  }
+  if (options.lock != nullptr) options.lock->RequireUnchanged();
 }
 
 }  // namespace tamis
