@@ -35,7 +35,9 @@ std::vector<FolderEntry> EntriesOf(const std::filesystem::path& folder) {
     }
     more = FindNextFileW(search.handle, &found);
   }
-  if (const DWORD error = GetLastError(); error != ERROR_NO_MORE_FILES) {
+  // An empty volume has this other error: its root has no entries "." and "..".
+  const DWORD error = GetLastError();
+  if (error != ERROR_NO_MORE_FILES && error != ERROR_FILE_NOT_FOUND) {
     SetErrno(error);
     ThrowIoError(folder, "read the folder");
   }
