@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxWrite = size_t{1} << 30;
+constexpr int kMaxAttempts = 100;
 
 // The files that RemoveTemporaryFiles removes. Windows calls handlers of signals and of the console
 // in a thread of their own, so they may wait for the mutex.
@@ -69,8 +70,7 @@ bool MayBeReplaced(const fs::path& path) {
 }  // namespace
 
 struct TemporaryFile::State {
-  explicit State(const SaveTarget::State& save_target)
-      : target(save_target), name(NewName()), file(Create()) {
+  explicit State(const SaveTarget::State& save_target) : target(save_target), file(Create()) {
     if (!file) {
       SetErrno();
       ThrowIoError(target.path, "create a temporary file beside it");
@@ -88,9 +88,16 @@ struct TemporaryFile::State {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     return target.folder / detail::StrCat(".tamis-", GetCurrentProcessId(), "-", now, ".tmp");
   }
-  HANDLE Create() const {
-    return CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE, kShareAll, nullptr,
-                       CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
+  // Tries other names while files have the name: threads may read the same time of the clock.
+  HANDLE Create() {
+    for (int attempt = 0;; ++attempt) {
+      name = NewName();
+      const HANDLE made =
+          CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE, kShareAll, nullptr,
+                      CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
+      if (made != INVALID_HANDLE_VALUE || GetLastError() != ERROR_FILE_EXISTS) return made;
+      if (attempt == kMaxAttempts) return made;
+    }
   }
   void KeepPermissions() const {
     if (target.access.empty()) return;
@@ -106,7 +113,7 @@ struct TemporaryFile::State {
   }
 
   const SaveTarget::State& target;
-  const fs::path name;
+  fs::path name;
   const Handle file;
   bool pending = true;
 };
