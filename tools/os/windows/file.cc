@@ -29,8 +29,8 @@ bool Get(HANDLE handle, FILE_INFO_BY_HANDLE_CLASS what, Info& info) {
   return GetFileInformationByHandleEx(handle, what, &info, sizeof(info)) != 0;
 }
 
-// Sets what distinguishes the file from others. Of the 128 bits of FileIdInfo, file systems other
-// than ReFS use 64. FAT and some network drives only have the older function.
+// Sets the members that distinguish the file from others. Only ReFS uses more than 64 of the 128
+// bits of FileIdInfo. FAT and some network drives only have the older function.
 bool Identify(HANDLE handle, FileStatus& status) {
   FILE_ID_INFO id;
   if (Get(handle, FileIdInfo, id)) {
@@ -83,7 +83,10 @@ int64_t ReadConsole(HANDLE handle, char* to, size_t bytes) {
     errno = EIO;
     return -1;
   }
-  if (n == 0 && GetLastError() == ERROR_OPERATION_ABORTED && AwaitStop()) {
+  // A request to end has interrupted the read, and is not the end of the input. It ends the process
+  // in another thread, or stops the input.
+  if (n == 0 && GetLastError() == ERROR_OPERATION_ABORTED) {
+    AwaitStop();
     errno = EINTR;
     return -1;
   }
