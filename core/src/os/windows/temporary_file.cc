@@ -75,8 +75,6 @@ struct TemporaryFile::State {
       SetErrno();
       ThrowIoError(target.path, "create a temporary file beside it");
     }
-    const std::lock_guard lock(Pending().mutex);
-    Pending().names.push_back(&name);
   }
   ~State() {
     Forget(name);
@@ -88,15 +86,22 @@ struct TemporaryFile::State {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     return target.folder / detail::StrCat(".tamis-", GetCurrentProcessId(), "-", now, ".tmp");
   }
-  // Tries other names while files have the name: threads may read the same time of the clock.
+  // Tries other names while files have the name: threads may read the same time of the clock. The
+  // lock keeps RemoveTemporaryFiles from missing the new file.
   HANDLE Create() {
+    const std::lock_guard lock(Pending().mutex);
+    std::vector<const fs::path*>& names = Pending().names;
+    names.reserve(names.size() + 1);  // adding the name below must not fail
     for (int attempt = 0;; ++attempt) {
       name = NewName();
       const HANDLE made =
           CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE | DELETE, kShareAll, nullptr,
                       CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
-      if (made != INVALID_HANDLE_VALUE || GetLastError() != ERROR_FILE_EXISTS) return made;
-      if (attempt == kMaxAttempts) return made;
+      if (made != INVALID_HANDLE_VALUE) {
+        names.push_back(&name);
+        return made;
+      }
+      if (GetLastError() != ERROR_FILE_EXISTS || attempt == kMaxAttempts) return made;
     }
   }
   void KeepPermissions() const {
