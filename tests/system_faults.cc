@@ -1,6 +1,7 @@
 #include "tests/system_faults.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -62,6 +63,11 @@ int stat(const char* path, struct stat* out) TAMIS_LIBC_NOEXCEPT {
 int lstat(const char* path, struct stat* out) TAMIS_LIBC_NOEXCEPT {
   if (faults != nullptr && faults->lstat && Fails(faults->lstat())) return -1;
   return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW));
+}
+
+int flock(int fd, int operation) TAMIS_LIBC_NOEXCEPT {
+  if (faults != nullptr && faults->flock && Fails(faults->flock(fd))) return -1;
+  return static_cast<int>(syscall(SYS_flock, fd, operation));
 }
 
 int fsync(int fd) {

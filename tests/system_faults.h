@@ -22,6 +22,7 @@ struct SystemFaults {
   // Called after the file was opened.
   std::function<void(int flags)> opened;
   std::function<int()> linkat;
+  std::function<int(int fd)> flock;
   std::function<int(int fd)> fsync;
   std::function<int()> stat, lstat;
   // Returns the result of write, -1 with errno set for an error; nullopt lets write continue.

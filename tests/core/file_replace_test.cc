@@ -404,6 +404,17 @@ TEST_F(FileLockTest, OnlyOneHasIt) {
   ExpectError([&] { FileLock none(folder_ / "none"); }, ErrorCode::kIo, "No such file");
 }
 
+// NFS refuses exclusive locks of files that are open for reading only.
+TEST_F(FileLockTest, OnlyOneHasItOnNfs) {
+  SystemFaults faults;
+  faults.flock = [](int fd) { return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? EBADF : 0; };
+  {
+    const FileLock lock(path_);
+    ExpectError([&] { FileLock second(path_); }, ErrorCode::kBusy, "it is locked");
+  }
+  const FileLock free_again(path_);
+}
+
 TEST_F(FileReplaceTest, OnlyANewFileIsMadeIfThatIsMeant) {
   ExpectError([&] { FilterOf(2).Save(path_, {.only_new = true}); }, ErrorCode::kBusy,
               "f.tamis: it has been made in the meantime; nothing was saved");

@@ -12,7 +12,8 @@ namespace tamis::os {
 class Lock {
  public:
   // Does not wait: the object is empty if the file is locked already, in this process or in
-  // another. On file systems without locks, the object locks nothing. Throws Error(kIo).
+  // another. On file systems without locks, and on NFS if this process may not write to the file,
+  // the object locks nothing. Throws Error(kIo).
   explicit Lock(const std::filesystem::path& path);
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;

@@ -82,7 +82,8 @@ class FileLock {
  public:
   // Takes the lock without waiting. Throws Error(kBusy) if this process or another process holds
   // the lock. Throws Error(kIo) if the file does not exist or cannot be opened. On file systems
-  // without locks, the constructor locks nothing, and only RequireUnchanged protects the file.
+  // without locks, and on NFS if this process may not write to the file, the constructor locks
+  // nothing, and only RequireUnchanged protects the file.
   explicit FileLock(std::filesystem::path path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

@@ -2,6 +2,8 @@
 
 #include <sys/file.h>
 
+#include <optional>
+
 #include "core/src/os/file.h"
 #include "core/src/os/posix/descriptor.h"
 #include "core/src/os/process.h"
@@ -11,15 +13,27 @@ namespace tamis::os {
 struct Lock::State {
   explicit State(const std::filesystem::path& path) : file(path) {}
 
-  int fd() const noexcept { return static_cast<int>(file.handle()); }
+  int fd() const noexcept { return writable ? writable->get() : static_cast<int>(file.handle()); }
+  bool TryLock() const {
+    return Retry([&] { return flock(fd(), LOCK_EX | LOCK_NB); }) == 0;
+  }
+  void OpenToWrite() {
+    writable.emplace(
+        Retry([&] { return open(file.path().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK); }));
+  }
 
   const File file;
+  std::optional<Descriptor> writable;
   const ProcessMark mark{};
 };
 
 Lock::Lock(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {
-  const bool locked = Retry([&] { return flock(state_->fd(), LOCK_EX | LOCK_NB); }) == 0;
-  if (!locked && errno == EWOULDBLOCK) state_.reset();
+  if (state_->TryLock()) return;
+  if (errno == EBADF) {  // NFS locks only files that are open for writing
+    state_->OpenToWrite();
+    if (state_->TryLock()) return;
+  }
+  if (errno == EWOULDBLOCK) state_.reset();
 }
 
 Lock::~Lock() {
