@@ -93,6 +93,19 @@ TEST_F(OutputsTest, AnIncompleteBitmapIsRemoved) {
   Ok("test -c /dev/null");
 }
 
+TEST_F(OutputsTest, Output_ReplacedByAnotherFile_DoesNotRemoveIt) {
+  {
+    Output out(Path("new"));
+    out.Write("part");
+    out.Flush();
+    Write("other", "other");
+    Ok("mv other new");
+  }
+  EXPECT_EQ(Read("new"), "other");
+  { Output removed(Path("removed")); }
+  EXPECT_FALSE(Exists("removed"));
+}
+
 TEST_F(OutputsTest, AWriteOfZeroBytesIsAnError) {
   SystemFaults faults;
   int calls = 0;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "tools/os/file.h"
@@ -46,8 +47,12 @@ Output::~Output() {
   if (fd_ <= os::kStandardError) return;
   // If these fail, the error cannot be reported anywhere.
   if (!is_new_ && is_regular_ && !has_old_contents_) os::Empty(fd_);
+  const std::optional<os::FileStatus> own = os::StatusOf(fd_);
   os::Close(fd_);
-  if (is_new_) os::Remove(name_);
+  if (!is_new_) return;
+  // Another program may have put another file there.
+  const std::optional<os::FileStatus> named = os::StatusOf(name_);
+  if (own && named && named->IsSameFileAs(*own)) os::Remove(name_);
 }
 
 void Output::Fail(int error) const {

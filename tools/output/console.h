@@ -23,7 +23,8 @@ class Output {
   Output();
   // A file. An existing file keeps its contents until the first bytes are written, so a job that
   // fails before does no harm. If a job fails later, and does not call Close, no part of its result
-  // remains: a new file is removed, an old file is emptied.
+  // remains: a new file is removed, an old file is emptied. A file that another program put in
+  // its place stays.
   explicit Output(const std::string& path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
