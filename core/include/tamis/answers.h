@@ -14,6 +14,7 @@ namespace tamis {
 // The answers for the keys of one call: bit i is 1 if key i may be in the filter.
 class Answers {
  public:
+  // Returns the number of keys.
   size_t size() const noexcept { return size_; }
   // The number of keys that may be in the filter.
   size_t count() const noexcept { return count_; }

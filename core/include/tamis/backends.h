@@ -12,8 +12,8 @@ namespace tamis {
 
 // A backend that is compiled in but does not run on this machine, and the reason.
 struct MissingBackend {
-  std::string_view name;
-  std::string reason;
+  std::string_view name;  // name of the backend
+  std::string reason;     // why it cannot be used
 };
 
 // Backends() lists the backends that are compiled in and run on this machine, best first, with

@@ -22,8 +22,8 @@ struct ChangeableAccess;
 
 // The changes that a Changeable supports.
 struct ChangeTraits {
-  bool inserts_if_absent = false;
-  bool erases = false;
+  bool inserts_if_absent = false;  // whether InsertIfAbsent works
+  bool erases = false;             // whether Erase works
   // Callers must not split a call into several, because one bad key rejects all keys, or because
   // each call is a round trip.
   bool whole_calls = false;
@@ -49,6 +49,7 @@ class Changeable {
  public:
   virtual ~Changeable();
 
+  // Returns the changes that this object supports.
   virtual ChangeTraits change_traits() const noexcept = 0;
 
  protected:

@@ -12,6 +12,7 @@
 
 namespace tamis {
 
+// The reason of an Error.
 enum class ErrorCode {
   kInvalidArgument,  // an argument or option is out of range, or does not fit the object
   kOutOfMemory,      // a filter would need more memory than is available
@@ -35,8 +36,10 @@ const char* ErrorCodeName(ErrorCode code) noexcept;
 // what() names the problem, the value, and the allowed range.
 class Error : public std::runtime_error {
  public:
+  // Makes an error with the text that what() returns.
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
+  // Returns the reason.
   ErrorCode code() const noexcept { return code_; }
 
  private:
@@ -47,6 +50,7 @@ class Error : public std::runtime_error {
 // file.
 class FormatError : public Error {
  public:
+  // Makes an error with the text that what() returns.
   FormatError(ErrorCode code, std::string check, uint64_t offset, const std::string& message)
       : Error(code, message), check_(std::move(check)), offset_(offset) {}
 

@@ -28,17 +28,17 @@ enum class HashKind : uint32_t {
 // secret can prepare keys that collide. The library never prints a secret, and writes it to a file
 // only if SaveOptions::with_secret allows that.
 struct HashSecret {
-  uint64_t low = 0;
-  uint64_t high = 0;
+  uint64_t low = 0;   // bytes 0 to 7
+  uint64_t high = 0;  // bytes 8 to 15
 
   friend bool operator==(const HashSecret&, const HashSecret&) = default;
 };
 
 // The hash of a filter. Filters with different specs cannot be merged.
 struct HashSpec {
-  HashKind kind = HashKind::kXxh3;
-  uint64_t seed = 0;    // 0 for keyed kinds
-  HashSecret secret{};  // 0 for other kinds
+  HashKind kind = HashKind::kXxh3;  // the function
+  uint64_t seed = 0;                // 0 for keyed kinds
+  HashSecret secret{};              // 0 for other kinds
 
   friend bool operator==(const HashSpec&, const HashSpec&) = default;
 };

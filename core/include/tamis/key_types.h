@@ -25,6 +25,7 @@ class KeyTypes {
  public:
   static constexpr int kCount = 8;  // number of key types
 
+  // The empty set, and a set of one type.
   constexpr KeyTypes() = default;
   constexpr KeyTypes(KeyType type) : bits_(Bit(type)) {}
   // Bit i stands for the type with the value i, as in files. Bits of unknown types are dropped.
@@ -34,7 +35,9 @@ class KeyTypes {
     return types;
   }
 
+  // Returns one bit for each type.
   constexpr uint16_t bits() const noexcept { return bits_; }
+  // Returns true if `type` is in the set.
   constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
   // Returns whether a key of this type may be in a filter with keys of the types in this set. The
   // result is true if the set is empty, if the set contains `type` or kUnknown, or if `type` is
@@ -46,6 +49,7 @@ class KeyTypes {
   TAMIS_HD constexpr void Add(KeyType type) noexcept {
     bits_ = static_cast<uint16_t>(bits_ | uint16_t{1} << static_cast<int>(type));
   }
+  // Add a type, or all types of another set.
   constexpr void Add(KeyTypes types) noexcept { bits_ = bits_ | types.bits_; }
 
   friend constexpr bool operator==(KeyTypes, KeyTypes) = default;

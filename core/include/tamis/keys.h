@@ -26,11 +26,13 @@ template <typename Offset>
 struct BasicStringColumn {
   static_assert(std::is_integral_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8));
 
-  const char* bytes = nullptr;
-  std::span<const Offset> offsets;
+  const char* bytes = nullptr;      // all strings
+  std::span<const Offset> offsets;  // where each string begins, and where the last one ends
 
+  // Returns the number of strings.
   size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
 
+  // Returns string `i`.
   std::string_view operator[](size_t i) const noexcept {
     return {bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
   }
@@ -53,15 +55,15 @@ using LargeStringColumn = BasicStringColumn<int64_t>;  // Arrow's large_utf8 and
 // bytes, such as INT32 (4 bytes, KeyType::kInt32). A filter records `type` as the type of these
 // keys.
 struct FixedColumn {
-  const void* bytes = nullptr;  // size * width bytes, at any address
-  uint32_t width = 0;
-  size_t size = 0;
-  KeyType type = KeyType::kBytes;
+  const void* bytes = nullptr;     // size * width bytes, at any address
+  uint32_t width = 0;              // bytes of a value
+  size_t size = 0;                 // number of values
+  KeyType type = KeyType::kBytes;  // what the values are
 };
 
 // Ready hashes, made by HashU64 or HashBytes with the hash() of the filter that they are passed to.
 struct Hashes {
-  std::span<const uint64_t> values;
+  std::span<const uint64_t> values;  // the hashes
 };
 
 namespace detail {
@@ -114,8 +116,10 @@ class Keys {
  public:
   class ChunkRange;
 
+  // No keys.
   Keys() = default;
 
+  // Converts keys of each layout to a batch.
   template <detail::Sequence R>
   Keys(const R& keys)
       : data_(std::data(keys)),
@@ -142,6 +146,7 @@ class Keys {
         has_key_type_(true),
         key_type_(column.type) {}
 
+  // Returns how the keys lie in memory.
   KeyLayout layout() const noexcept { return layout_; }
   // Bytes of each key of a FixedColumn. 0 for other layouts.
   uint32_t width() const noexcept { return width_; }
@@ -154,7 +159,9 @@ class Keys {
     keys.key_type_ = type;
     return keys;
   }
+  // Returns the number of keys, nulls included.
   size_t size() const noexcept { return size_; }
+  // Returns true if there are no keys.
   bool empty() const noexcept { return size_ == 0; }
 
   // Returns keys [begin, begin + count) with their nulls, cut off at the end of this batch. The
@@ -267,10 +274,13 @@ constexpr size_t BitmapWords(size_t bits) noexcept { return bits / 64 + (bits % 
 // little-endian machine this is Arrow's bitmap order.
 class Bitmap {
  public:
+  // Makes a bitmap in this memory.
   explicit Bitmap(std::span<uint64_t> words) noexcept : words_(words) {}
 
+  // Returns the memory.
   std::span<uint64_t> words() const noexcept { return words_; }
 
+  // Returns bit `i`.
   bool Test(size_t i) const noexcept { return (words_[i / 64] >> (i % 64)) & 1; }
 
  private:

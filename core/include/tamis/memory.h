@@ -8,6 +8,7 @@
 
 namespace tamis {
 
+// Options of the memory of a filter.
 struct MemoryOptions {
   // Whether to ask the operating system for huge pages (madvise) from 4 MiB up. Huge pages save a
   // TLB miss per probe, and make random access to a 4 GiB filter 2.5 times as fast.

@@ -27,6 +27,7 @@ struct QueryableAccess;
 
 // How callers should query a Queryable. No field changes an answer.
 struct QueryTraits {
+  // The calls that may run at the same time.
   enum class ThreadSafety : uint8_t {
     kOneThread,          // one call at a time, queries included
     kConcurrentQueries,  // queries may run at the same time; a change needs exclusive access
@@ -34,8 +35,10 @@ struct QueryTraits {
   };
   // Values of slice_keys.
   static constexpr size_t kSlice = 2048;
+  // See slice_keys: all keys of a call.
   static constexpr size_t kAllKeys = std::numeric_limits<size_t>::max();
 
+  // The calls that may run at the same time.
   ThreadSafety thread_safety = ThreadSafety::kConcurrentQueries;
   // Number of keys in one Query if the output is not a bitmap: a multiple of 64, or kAllKeys if
   // each Query is a round trip.
@@ -76,11 +79,13 @@ class Queryable {
   // indices, n may be at most 2^32.
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
+  // Returns the number of keys for which the answer is "maybe".
   size_t Count(Keys keys) const;
   // Return the same outputs in newly allocated memory. Also throw std::bad_alloc.
   Answers Contains(Keys keys) const;
   std::vector<uint64_t> Select(Keys keys) const;
 
+  // Returns the properties of queries.
   virtual QueryTraits traits() const noexcept;
   // The types that keys in this object may have. A key of another type is not in the object.
   virtual KeyTypes key_types() const = 0;

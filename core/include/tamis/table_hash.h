@@ -18,6 +18,7 @@ class TableHash {
   // The first construction in the process throws the errors of RandomKeyedHash.
   TableHash() : spec_(&SpecOfProcess()) {}
 
+  // Return the hash of a key.
   size_t operator()(uint64_t key) const noexcept {
     return static_cast<size_t>(HashU64(key, *spec_));
   }

@@ -11,6 +11,7 @@
 
 namespace tamis {
 
+// The unit of points in time.
 enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 
 // Converts counts of a time unit to keys of KeyType::kTime. A point in time is a count since
@@ -29,6 +30,7 @@ class TimeKeys {
   TimeKeys& operator=(TimeKeys&&) noexcept;
   ~TimeKeys();
 
+  // Returns the keys.
   Keys keys() const noexcept { return keys_; }
 
  private:

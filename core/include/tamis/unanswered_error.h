@@ -15,6 +15,7 @@ namespace tamis {
 // or erased. Queries write all outputs before they throw this error, with "maybe" for these keys.
 class UnansweredError : public Error {
  public:
+  // Makes an error with the indices of the unanswered keys.
   UnansweredError(ErrorCode code, const std::string& message, std::vector<uint64_t> keys)
       : Error(code, message), keys_(std::move(keys)) {}
 
@@ -28,6 +29,7 @@ class UnansweredError : public Error {
   void Shift(uint64_t first_key) noexcept {
     for (uint64_t& key : keys_) key += first_key;
   }
+  // Sets the result of done().
   void set_done(uint64_t done) noexcept { done_ = done; }
 
  private:

@@ -2,6 +2,7 @@
 #ifndef TAMIS_VERSION_H_
 #define TAMIS_VERSION_H_
 
+// The version, as numbers and as a string.
 #define TAMIS_VERSION_MAJOR 0
 #define TAMIS_VERSION_MINOR 1
 #define TAMIS_VERSION_PATCH 0

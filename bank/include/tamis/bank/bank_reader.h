@@ -21,8 +21,8 @@ namespace tamis {
 
 // A range of a file to read: out.size() bytes, never 0, starting at `offset`.
 struct BankRead {
-  uint64_t offset = 0;
-  std::span<std::byte> out;
+  uint64_t offset = 0;       // first byte of the range in the file
+  std::span<std::byte> out;  // memory for the bytes
 };
 
 // Fills the ranges, and returns when all are filled. The ranges are ascending and disjoint. The
@@ -31,6 +31,7 @@ struct BankRead {
 // the checksums detect the zeros, and the answer is "maybe".
 using BankReadFunction = std::function<void(std::span<const BankRead> reads)>;
 
+// Options of a BankReader.
 struct BankReaderOptions {
   // The maximum number of bytes that a call allocates at a time, at least 32 KiB: for the pages
   // that it has read, and 16 bytes for each key. The keys take at most half of this memory.
@@ -52,7 +53,7 @@ struct BankDamage {
   uint64_t group = 0;   // the group of the page: members from index 512 * `group` on
   uint64_t block = 0;   // index of the page in the group
   uint64_t offset = 0;  // of the page in the file, in bytes
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;   // size of the page
 
   friend bool operator==(const BankDamage&, const BankDamage&) = default;
 };

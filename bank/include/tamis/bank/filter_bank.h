@@ -29,8 +29,9 @@ class Engine;
 // string of its decimal digits.
 class MemberName {
  public:
-  static constexpr size_t kMaxBytes = 4096;
+  static constexpr size_t kMaxBytes = 4096;  // maximum number of bytes of a name
 
+  // Converts a string, or the number of a member, to its name.
   MemberName(std::string_view name) : text_(name) {}
   MemberName(const std::string& name) : text_(name) {}
   MemberName(const char* name) : text_(name) {}
@@ -38,12 +39,14 @@ class MemberName {
   requires(!std::same_as<T, bool>) MemberName(T id)
       : text_(std::to_string(static_cast<uint64_t>(id))) {}
 
+  // Returns the name as a string.
   const std::string& text() const noexcept { return text_; }
 
  private:
   std::string text_;
 };
 
+// Options of a FilterBank.
 struct BankOptions {
   // The false-positive rate of filters that Add builds from keys, in [1e-12, 0.5]. 0: the rate is
   // computed from the next two fields, or is 1% if they are 0.
@@ -51,10 +54,10 @@ struct BankOptions {
   // The expected number of members that answer "maybe" to a key that no member has, for a bank of
   // `members` members.
   double false_members = 0;
-  uint64_t members = 0;
+  uint64_t members = 0;  // see `false_members`
   // All filters of the bank have this hash.
   HashSpec hash = {};
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};         // memory of the bank
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
   // Added filters wait in separate memory until 512 filters of equal size wait, or until all
   // waiting filters exceed this number of bytes. If filters are larger than 1/8 MiB, a larger value
@@ -66,12 +69,12 @@ struct BankOptions {
 // The current state of one member. Until the bank changes, `index` is the place of the member in
 // the answers of queries.
 struct BankMember {
-  std::string name;
-  uint64_t index = 0;
-  uint64_t num_blocks = 0;
-  uint64_t capacity = 0;  // of the added filter, like the next two fields
-  uint64_t inserted = 0;
-  KeyTypes key_types;
+  std::string name;         // see MemberName
+  uint64_t index = 0;       // place of the member in the answers
+  uint64_t num_blocks = 0;  // of the member's filter
+  uint64_t capacity = 0;    // of the added filter, like the next two fields
+  uint64_t inserted = 0;    // see Filter::inserted_count()
+  KeyTypes key_types;       // see Filter::key_types()
 };
 
 // A group: members with filters of equal size, as stored in memory.
@@ -79,21 +82,21 @@ struct BankGroupInfo {
   uint64_t num_blocks = 0;  // of each filter
   uint64_t members = 0;     // out of 512 places
   uint64_t removed = 0;     // removed members whose bits are still stored
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;       // memory of the group
 };
 
 // A key, by its index in the batch, and a member that may have it.
 struct BankHit {
-  uint64_t key = 0;
-  uint64_t member = 0;
+  uint64_t key = 0;     // index of the key in the batch
+  uint64_t member = 0;  // index of the member
 
   friend bool operator==(const BankHit&, const BankHit&) = default;
 };
 
 // A member, and the number of keys that it may have.
 struct MemberCount {
-  uint64_t member = 0;
-  uint64_t keys = 0;
+  uint64_t member = 0;  // index of the member
+  uint64_t keys = 0;    // number of keys that the member may have
 
   friend bool operator==(const MemberCount&, const MemberCount&) = default;
 };
@@ -141,11 +144,15 @@ class FilterBank {
   FilterBank& operator=(FilterBank&&) noexcept;
   ~FilterBank();
 
+  // Returns the hash of all filters.
   const HashSpec& hash() const noexcept;
   double fpr() const noexcept;  // of filters that Add builds from keys
+  // Return and set the backend of queries.
   const Backend& backend() const noexcept;
   void set_backend(const Backend& backend) noexcept;
+  // Returns true if the bank cannot be changed, because it is mapped from a file or was moved from.
   bool read_only() const noexcept;
+  // Returns the number of members.
   uint64_t num_members() const noexcept;
   // Number of words in a row of answers. Bits past the members are 0.
   size_t row_words() const noexcept;
@@ -163,7 +170,7 @@ class FilterBank {
 
   // The size of a filter that was added.
   struct Added {
-    uint64_t num_blocks = 0;
+    uint64_t num_blocks = 0;  // of the filter
     // True if no other member has this number of blocks, and BankBlocks never returns it. Until
     // more filters of this size are added, this filter alone occupies a group of 512 places.
     bool foreign_size = false;

@@ -18,14 +18,15 @@ struct Calibration {
   // are full and set 7 bits for each key. The costs for other numbers of bits are computed from
   // these. For static filters, both costs of insertion are the cost of building the filter.
   struct Point {
-    std::string backend;
-    uint64_t filter_bytes = 0;         // in [1, 2^53]
-    double contains_ns = 0;            // with a bitmap as the output
-    double insert_ns = 0;              // written directly into the filter
-    double partitioned_insert_ns = 0;  // keys ordered first by their part of the filter
-    FilterKind kind = FilterKind::kSplitBlock;
+    std::string backend;                        // name of the backend
+    uint64_t filter_bytes = 0;                  // in [1, 2^53]
+    double contains_ns = 0;                     // with a bitmap as the output
+    double insert_ns = 0;                       // written directly into the filter
+    double partitioned_insert_ns = 0;           // keys ordered first by their part of the filter
+    FilterKind kind = FilterKind::kSplitBlock;  // kind of the filter
   };
 
+  // The value of `machine` and `device` for estimates.
   static constexpr const char* kNotMeasured = "default";
 
   std::string machine = "default";  // name of the measured machine, for people

@@ -28,8 +28,8 @@ struct EngineAccess;
 
 // A route: one way to carry out a call.
 struct CallRoute {
-  const Backend* backend = nullptr;
-  unsigned threads = 1;
+  const Backend* backend = nullptr;  // the backend that runs the call
+  unsigned threads = 1;              // number of threads
   // Whether keys are first ordered by their part of the filter. If so, writes stay in cache, and
   // queries of filters of more than 4 GiB need no walks through page tables. Insertions on several
   // threads are always partitioned, so that no two threads write to the same part.
@@ -40,6 +40,7 @@ struct CallRoute {
   bool uploads = false;     // the filter has to be copied to the GPU first
 };
 
+// Options of an Engine.
 struct EngineOptions {
   // The number of threads, the calling thread included, in [1, kMaxThreads] (engine_threads.h). 0:
   // the value of the environment variable TAMIS_THREADS. If that variable is not set or empty, the
@@ -100,16 +101,17 @@ struct EngineOptions {
 // pinned, or if the keys are in its memory, the call throws Error(kDevice) or Error(kOutOfMemory).
 class Engine {
  public:
+  // The operation of a call.
   enum class Operation : uint8_t { kContains, kInsert };
 
   // The route of a call, all other routes, and the reason for the choice.
   struct CallPlan {
-    Operation operation = Operation::kContains;
-    uint64_t keys = 0;
-    uint64_t filter_bytes = 0;
-    CallRoute chosen;
-    std::vector<CallRoute> alternatives;  // all other routes, fastest first
-    std::string reason;                   // one sentence
+    Operation operation = Operation::kContains;  // the operation
+    uint64_t keys = 0;                           // number of keys of the call
+    uint64_t filter_bytes = 0;                   // size of the filter
+    CallRoute chosen;                            // the route of the call
+    std::vector<CallRoute> alternatives;         // all other routes, fastest first
+    std::string reason;                          // one sentence
   };
 
   // Counts the work of a GPU for this Engine.

@@ -26,18 +26,19 @@ class Engine;
 
 namespace windowed {
 
-inline constexpr uint32_t kMinFilters = 2;
+inline constexpr uint32_t kMinFilters = 2;   // fewest filters of a window
 inline constexpr uint32_t kMaxFilters = 64;  // a query may probe them all
 
 }  // namespace windowed
 
+// Options of a WindowedFilter.
 struct WindowOptions {
   uint64_t window = 0;  // number of keys to keep, at least 1
   double fpr = 0.01;    // of the whole window, in [filters * kMinFpr, kMaxFpr]
   // Plain filters in the ring, in [2, 64]. More filters take less memory and make queries slower.
   uint32_t filters = 4;
-  HashSpec hash = {};
-  MemoryOptions memory = {};
+  HashSpec hash = {};                // the hash of the filters
+  MemoryOptions memory = {};         // memory of each filter
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
@@ -77,11 +78,13 @@ class WindowedFilter final : public Queryable, public Changeable {
   // F.
   explicit WindowedFilter(const WindowOptions& options);
 
+  // Returns the number of latest keys that are kept.
   uint64_t window() const noexcept { return window_; }
   // The maximum number of different keys in the window.
   uint64_t max_keys() const noexcept { return share_ * filters_.size(); }
   // The filters of the ring, in no particular order.
   const std::vector<F>& filters() const noexcept { return filters_; }
+  // Returns the hash of the filters.
   const HashSpec& hash() const noexcept { return filters_.front().hash(); }
   // The sum over all filters.
   uint64_t bytes() const noexcept override;
@@ -116,6 +119,7 @@ class WindowedFilter final : public Queryable, public Changeable {
   // a key counts from this insertion, and its bit in `fresh` is 0.
   using Changeable::InsertIfAbsent;
 
+  // Insert one key.
   void Insert(uint64_t key) { InsertHash(HashU64(key, hash())); }
   void Insert(std::string_view key) { InsertHash(HashBytes(key, hash())); }
   void InsertHash(uint64_t hash) {

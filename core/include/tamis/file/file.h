@@ -39,13 +39,13 @@ struct FileHeader {
   // checksum.
   static constexpr uint32_t kNewestVersion = 2;
 
-  uint32_t version = kNewestVersion;
-  FilterKind kind = FilterKind::kSplitBlock;
+  uint32_t version = kNewestVersion;          // version of the format
+  FilterKind kind = FilterKind::kSplitBlock;  // kind of the filter
   HashSpec hash;  // without the secret if ReadHeader or VerifyFile returned the header
   std::array<uint64_t, 3> geometry{};  // by kind, see core/FORMAT.md; {blocks, 0, 0} ...
   uint64_t capacity = 0;               // number of keys that the filter was sized for
   uint64_t inserted = 0;               // see Filter::inserted_count
-  uint64_t payload_bytes = 0;
+  uint64_t payload_bytes = 0;          // size of the filter behind the header
   // XXH3-128, low half and high half. core/FORMAT.md defines the input for each version.
   std::array<uint64_t, 2> payload_checksum{};
   // Files of version 1 do not have the fields below.
@@ -60,16 +60,18 @@ enum class Verify : uint8_t {
   kFull,    // also the checksums of the payload and the rules of its kind; reads the whole file
 };
 
+// Options of loading a file into memory.
 struct LoadOptions {
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};         // memory of the filter
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
   // The secret of a keyed hash, if the file does not contain it. Error(kSecret) is thrown if it is
   // missing or wrong, or given for a filter whose hash is not keyed.
   std::optional<HashSecret> secret = {};
 };
 
+// Options of mapping a file.
 struct MapOptions {
-  Verify verify = Verify::kHeader;
+  Verify verify = Verify::kHeader;        // checks of the file before it is used
   const Backend* backend = nullptr;       // nullptr: DefaultBackend()
   std::optional<HashSecret> secret = {};  // as in LoadOptions
 };

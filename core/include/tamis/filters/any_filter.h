@@ -20,6 +20,7 @@ class AnyFilter {
   requires std::is_base_of_v<Filter, F> AnyFilter(F filter)
       : filter_(std::make_unique<F>(std::move(filter))) {}
 
+  // Return the filter.
   Filter& operator*() const noexcept { return *filter_; }
   Filter* operator->() const noexcept { return filter_.get(); }
 

@@ -18,7 +18,7 @@ AnyFilter MakeScalableFilter(FilterKind layers, const ScalableOptions& options);
 
 // A scalable filter with layers of any kind.
 struct ScalableView {
-  ScalableOptions options;
+  ScalableOptions options;            // the options of the filter
   std::vector<const Filter*> layers;  // oldest first; valid until the filter changes
 };
 

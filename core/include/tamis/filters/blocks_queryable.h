@@ -24,7 +24,9 @@ class BlocksQueryable final : public Queryable, public Changeable {
   explicit BlocksQueryable(const SplitBlockView& view,
                            KeyTypes key_types = KeyType::kUnknown) noexcept;
 
+  // Returns the view.
   const ConstSplitBlockView& view() const noexcept { return view_; }
+  // Returns true if the blocks cannot be changed.
   bool read_only() const noexcept { return read_only_; }
   // Throws Error(kReadOnly) if the object was made from a ConstSplitBlockView.
   const SplitBlockView& writable_view() const;

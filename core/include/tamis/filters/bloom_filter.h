@@ -22,7 +22,7 @@ namespace tamis {
 // m is a multiple of 64, from 64 to 2^53.
 class BloomFilter final : public ChangeableFilter {
  public:
-  static constexpr FilterKind kKind = FilterKind::kBloom;
+  static constexpr FilterKind kKind = FilterKind::kBloom;  // the kind of these filters
 
   // If `capacity` n and `fpr` are given, m is BloomBits(n, fpr) and k is BloomHashes(m, n). If
   // `bytes` is given, m is the number of bits in the whole words that fit in `bytes`, and k is
@@ -37,6 +37,7 @@ class BloomFilter final : public ChangeableFilter {
 
   // See SplitBlockBloomFilter::Load and Map.
   static BloomFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file like SplitBlockBloomFilter::Map.
   static BloomFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   BloomFilter(BloomFilter&&) noexcept;

@@ -29,7 +29,7 @@ namespace tamis {
 // Erase only keys that were inserted: see ErasableFilter.
 class CountingBloomFilter final : public ErasableFilter {
  public:
-  static constexpr FilterKind kKind = FilterKind::kCounting;
+  static constexpr FilterKind kKind = FilterKind::kCounting;  // the kind of these filters
 
   // See FilterOptions for errors.
   explicit CountingBloomFilter(const FilterOptions& options);
@@ -43,6 +43,7 @@ class CountingBloomFilter final : public ErasableFilter {
   // See SplitBlockBloomFilter::Load and Map.
   static CountingBloomFilter Load(const std::filesystem::path& path,
                                   const LoadOptions& options = {});
+  // Maps a file like SplitBlockBloomFilter::Map.
   static CountingBloomFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   CountingBloomFilter(CountingBloomFilter&&) noexcept;
@@ -50,6 +51,7 @@ class CountingBloomFilter final : public ErasableFilter {
   ~CountingBloomFilter() override;
 
   FilterKind kind() const noexcept override { return kKind; }
+  // Returns the number of blocks.
   uint64_t num_blocks() const noexcept { return num_blocks_; }
   // Estimated number of distinct keys, from the number of counters that are not 0. O(bytes()).
   double estimated_count() const noexcept override;

@@ -46,7 +46,8 @@ template <int kBits>
 class CuckooFilter final : public ErasableFilter {
  public:
   static_assert(kBits == 8 || kBits == 12 || kBits == 16);
-  static constexpr int kFingerprintBits = kBits;
+  static constexpr int kFingerprintBits = kBits;  // bits of a fingerprint
+  // The kind of these filters.
   static constexpr FilterKind kKind = kBits == 8    ? FilterKind::kCuckoo8
                                       : kBits == 12 ? FilterKind::kCuckoo12
                                                     : FilterKind::kCuckoo16;
@@ -73,7 +74,9 @@ class CuckooFilter final : public ErasableFilter {
   ~CuckooFilter() override;
 
   FilterKind kind() const noexcept override { return kKind; }
+  // Returns the shape of the table.
   const cuckoo::Geometry& geometry() const noexcept { return geometry_; }
+  // Returns the number of slots for fingerprints.
   uint64_t num_slots() const noexcept {
     return geometry_.buckets() * cuckoo::Bucket<kBits>::kSlots;
   }

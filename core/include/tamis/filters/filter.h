@@ -37,9 +37,9 @@ struct FilterOptions {
   // False-positive rate at capacity, in [kMinFpr, kMaxFpr]. 0 means kDefaultFpr for Bloom filters,
   // the rate of a full table for cuckoo filters, and the rate of the kind for static filters.
   double fpr = 0;
-  uint64_t bytes = 0;  // 0: by `capacity`; otherwise a block or more, rounded down to blocks
-  HashSpec hash = {};
-  MemoryOptions memory = {};
+  uint64_t bytes = 0;         // 0: by `capacity`; otherwise a block or more, rounded down to blocks
+  HashSpec hash = {};         // the hash of the filter
+  MemoryOptions memory = {};  // memory of the filter
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
@@ -51,6 +51,7 @@ class Filter : public Queryable {
  public:
   ~Filter() override;
 
+  // Returns the kind of the filter.
   virtual FilterKind kind() const noexcept = 0;
 
   // Number of keys that the filter was sized for.
@@ -67,6 +68,7 @@ class Filter : public Queryable {
   // False-positive rate with the keys inserted so far, from estimated_count(), in the same time.
   double expected_fpr() const noexcept override = 0;
 
+  // Returns the hash of the filter.
   const HashSpec& hash() const noexcept;
   // The types of all keys inserted since the filter was empty. Files contain these types. Keys of
   // other types may be queried, but are not in the filter. For such a type, key_types().Admit(type)
@@ -85,6 +87,7 @@ class Filter : public Queryable {
   // payload.
   std::span<const std::byte> payload() const noexcept;
 
+  // Return and set the backend of calls without an Engine.
   const Backend& backend() const noexcept;
   virtual void set_backend(const Backend& backend) noexcept = 0;
 

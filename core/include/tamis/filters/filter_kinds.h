@@ -24,8 +24,9 @@ struct Abilities {
   bool exact = false;           // has no false positives
 };
 
+// The names and properties of a kind of filter.
 struct FilterKindInfo {
-  FilterKind kind;
+  FilterKind kind;   // the kind
   const char* name;  // "split-block", "cuckoo8" ...
   Abilities can;     // for a scalable filter, without the abilities of its layers
   // The JSON names of the numbers in FileHeader::geometry. nullptr after the last name.

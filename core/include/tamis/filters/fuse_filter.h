@@ -43,7 +43,8 @@ template <int kBits>
 class FuseFilter final : public detail::FilterBase {
  public:
   static_assert(kBits == 8 || kBits == 12 || kBits == 16 || kBits == 32);
-  static constexpr int kFingerprintBits = kBits;
+  static constexpr int kFingerprintBits = kBits;  // bits of a fingerprint
+  // The kind of these filters.
   static constexpr FilterKind kKind = kBits == 8    ? FilterKind::kFuse8
                                       : kBits == 12 ? FilterKind::kFuse12
                                       : kBits == 16 ? FilterKind::kFuse16
@@ -69,6 +70,7 @@ class FuseFilter final : public detail::FilterBase {
 
   // See SplitBlockBloomFilter::Load and Map.
   static FuseFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file like SplitBlockBloomFilter::Map.
   static FuseFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   FuseFilter(FuseFilter&&) noexcept;
@@ -76,6 +78,7 @@ class FuseFilter final : public detail::FilterBase {
   ~FuseFilter() override;
 
   FilterKind kind() const noexcept override { return kKind; }
+  // Returns the shape of the filter.
   const fuse::Geometry& geometry() const noexcept { return geometry_; }
   // inserted_count(), which in this class is the number of distinct keys. O(1).
   double estimated_count() const noexcept override;

@@ -21,6 +21,7 @@ namespace tamis {
 
 namespace scalable {
 
+// The bounds of ScalableOptions::growth and ScalableOptions::tightening.
 inline constexpr double kMinGrowth = 1;
 inline constexpr double kMaxGrowth = 1024;
 inline constexpr double kMinTightening = 0.01;
@@ -29,6 +30,7 @@ inline constexpr uint64_t kMaxLayers = 4096;  // a query may have to probe them 
 
 }  // namespace scalable
 
+// Options of a ScalableFilter.
 struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
   double fpr = 0.01;  // of all layers together, in [kMinFpr / (1 - tightening), kMaxFpr]
@@ -36,9 +38,9 @@ struct ScalableOptions {
   // Each layer may use the share 1 - tightening of the error that the layers before it have left.
   // In [0.01, 0.99].
   double tightening = 0.85;
-  uint64_t max_bytes = 0;  // of all layers together; 0: no limit
-  HashSpec hash = {};
-  MemoryOptions memory = {};
+  uint64_t max_bytes = 0;            // of all layers together; 0: no limit
+  HashSpec hash = {};                // the hash of all layers
+  MemoryOptions memory = {};         // memory of each layer
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
 };
 
@@ -134,6 +136,7 @@ class ScalableBase<true> : public ErasableFilter {
 template <typename F>
 class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<ErasableFilter, F>> {
  public:
+  // Whether keys can be erased.
   static constexpr bool kErases = std::is_base_of_v<ErasableFilter, F>;
 
   // Makes the first layer. Throws Error(kInvalidArgument) if the first layer is larger than
@@ -143,6 +146,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   // See SplitBlockBloomFilter::Load and Map. A loaded filter continues to grow by the same rules. A
   // mapped filter is read-only.
   static ScalableFilter Load(const std::filesystem::path& path, const LoadOptions& options = {});
+  // Maps a file like SplitBlockBloomFilter::Map.
   static ScalableFilter Map(const std::filesystem::path& path, const MapOptions& options = {});
 
   ScalableFilter(ScalableFilter&&) noexcept;
@@ -150,6 +154,7 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   ~ScalableFilter() override;
 
   FilterKind kind() const noexcept override { return FilterKind::kScalable; }
+  // Returns the options.
   const ScalableOptions& options() const noexcept { return options_; }
   // The layers, oldest first. At least one, except after a move.
   const std::vector<F>& layers() const noexcept { return layers_; }

@@ -13,6 +13,7 @@ namespace tamis {
 struct MergeCheck {
   std::string reason;  // empty, or one sentence without a period
 
+  // True if the filters can be merged.
   explicit operator bool() const noexcept { return reason.empty(); }
 };
 

@@ -28,7 +28,7 @@ namespace tamis {
 // A filter has 1 to 2^32 - 1 blocks (128 GiB).
 class SplitBlockBloomFilter final : public ChangeableFilter {
  public:
-  static constexpr FilterKind kKind = FilterKind::kSplitBlock;
+  static constexpr FilterKind kKind = FilterKind::kSplitBlock;  // the kind of these filters
 
   // See FilterOptions for errors.
   explicit SplitBlockBloomFilter(const FilterOptions& options);
@@ -60,6 +60,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
   ~SplitBlockBloomFilter() override;
 
   FilterKind kind() const noexcept override { return kKind; }
+  // Returns the number of blocks.
   uint64_t num_blocks() const noexcept { return num_blocks_; }
   double estimated_count() const noexcept override;
   double expected_fpr() const noexcept override;

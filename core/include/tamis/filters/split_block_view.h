@@ -38,10 +38,15 @@ class ConstSplitBlockView {
   explicit ConstSplitBlockView(std::span<const std::byte> blocks, const HashSpec& hash = {},
                                const Backend* backend = nullptr);
 
+  // Returns the number of blocks.
   uint64_t num_blocks() const noexcept { return num_blocks_; }
+  // Returns the size of the blocks.
   uint64_t bytes() const noexcept { return split_block::kBlockBytes * num_blocks_; }
+  // Returns the hash of the keys.
   const HashSpec& hash() const noexcept { return hash_; }
+  // Returns the backend of the view.
   const Backend& backend() const noexcept { return *backend_; }
+  // Returns the memory of the blocks.
   std::span<const std::byte> blocks() const noexcept {
     return std::as_bytes(std::span(words_, split_block::kWords * num_blocks_));
   }
@@ -93,6 +98,7 @@ class SplitBlockView : public ConstSplitBlockView {
   explicit SplitBlockView(std::span<std::byte> blocks, const HashSpec& hash = {},
                           uint64_t* inserted = nullptr, const Backend* backend = nullptr);
 
+  // Insert one key.
   TAMIS_INLINE void Insert(uint64_t key) const noexcept { InsertHash(hasher_(key)); }
   TAMIS_INLINE void Insert(std::string_view key) const noexcept {
     InsertHash(HashBytes(key, hash_));

@@ -22,7 +22,7 @@ namespace tamis::bank {
 inline constexpr int kRowWords = 8;                        // of 64 bits
 inline constexpr uint64_t kRowBytes = 8 * kRowWords;       // a cache line
 inline constexpr uint64_t kGroupMembers = 64 * kRowWords;  // member c is bit c % 64 of word c / 64
-inline constexpr uint64_t kBlockRows = split_block::kBlockBits;
+inline constexpr uint64_t kBlockRows = split_block::kBlockBits;  // rows of a block: its bits
 inline constexpr uint64_t kBlockBytes = kBlockRows * kRowBytes;  // 16 KiB
 
 // Returns which row of a block has the bit that `hash` sets in word `w`: in [32 w, 32 w + 32).

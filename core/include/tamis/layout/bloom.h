@@ -15,7 +15,7 @@
 
 namespace tamis::bloom {
 
-inline constexpr uint64_t kWordBits = 64;
+inline constexpr uint64_t kWordBits = 64;  // bits of a word of the array
 // The maximum number of bits that a key sets. Every filter has at least this number of bits, so
 // that steps stay below the size of the array.
 inline constexpr uint32_t kMaxHashes = 64;
@@ -43,6 +43,7 @@ struct Walk {
   uint64_t step;      // in [0, num_bits)
 };
 
+// Returns the walk at its first position.
 TAMIS_HD constexpr Walk Start(uint64_t hash, uint64_t num_bits) {
   return {MulHigh(hash, num_bits), MulHigh(StepHash(hash), num_bits)};
 }
@@ -57,6 +58,7 @@ TAMIS_HD constexpr bool TestBit(const uint64_t* words, uint64_t position) {
   return (words[position / kWordBits] >> (position % kWordBits)) & 1;
 }
 
+// Sets the bit that TestBit returns.
 TAMIS_HD constexpr void SetBit(uint64_t* words, uint64_t position) {
   words[position / kWordBits] |= uint64_t{1} << (position % kWordBits);
 }
@@ -72,6 +74,7 @@ TAMIS_HD constexpr bool Contains(const uint64_t* words, uint64_t num_bits, uint3
   }
 }
 
+// Sets all bits of the hash.
 TAMIS_HD constexpr void Insert(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                                uint64_t hash) {
   Walk walk = Start(hash, num_bits);

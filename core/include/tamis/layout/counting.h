@@ -16,11 +16,11 @@
 
 namespace tamis::counting {
 
-inline constexpr int kWords = split_block::kWords;  // a key has one counter in each
-inline constexpr uint64_t kBlockBytes = 64;         // one cache line
-inline constexpr uint64_t kWordCounters = 16;
-inline constexpr uint64_t kBlockCounters = kWords * kWordCounters;
-inline constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;
+inline constexpr int kWords = split_block::kWords;                  // a key has one counter in each
+inline constexpr uint64_t kBlockBytes = 64;                         // one cache line
+inline constexpr uint64_t kWordCounters = 16;                       // counters in a word
+inline constexpr uint64_t kBlockCounters = kWords * kWordCounters;  // counters in a block
+inline constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;     // largest number of blocks
 // A counter with this value is saturated and never changes, because its true count is unknown.
 inline constexpr uint64_t kMaxCount = 15;
 
@@ -35,6 +35,7 @@ TAMIS_HD constexpr int CounterShift(uint64_t hash, int w) {
   return static_cast<int>((static_cast<uint32_t>(hash) * split_block::Salt(w)) >> 28) * 4;
 }
 
+// Returns the counter of a word that begins at bit `shift`.
 TAMIS_HD constexpr uint64_t Count(uint64_t word, int shift) { return (word >> shift) & kMaxCount; }
 
 // Returns whether no counter of the hash is 0.
@@ -44,6 +45,7 @@ TAMIS_HD constexpr bool BlockContains(const uint64_t* block, uint64_t hash) {
   return present;
 }
 
+// Adds 1 to each counter of the hash, up to kMaxCount.
 TAMIS_HD constexpr void BlockInsert(uint64_t* block, uint64_t hash) {
   for (int w = 0; w < kWords; ++w) {
     const int shift = CounterShift(hash, w);

@@ -24,6 +24,7 @@ namespace tamis::cuckoo {
 template <int kBits>
 struct Bucket;
 
+// Four fingerprints in 32 bits.
 template <>
 struct Bucket<8> {
   using Word = uint32_t;
@@ -31,6 +32,7 @@ struct Bucket<8> {
   static constexpr Word kOnes = 0x01010101;  // the lowest bit of each slot
 };
 
+// Five fingerprints in 60 of 64 bits.
 template <>
 struct Bucket<12> {
   using Word = uint64_t;
@@ -38,6 +40,7 @@ struct Bucket<12> {
   static constexpr Word kOnes = 0x001001001001001;
 };
 
+// Four fingerprints in 64 bits.
 template <>
 struct Bucket<16> {
   using Word = uint64_t;
@@ -45,9 +48,11 @@ struct Bucket<16> {
   static constexpr Word kOnes = 0x0001000100010001;
 };
 
+// The word of a bucket.
 template <int kBits>
 using Word = typename Bucket<kBits>::Word;
 
+// The bits of slot 0.
 template <int kBits>
 inline constexpr Word<kBits> kSlotMask = (Word<kBits>{1} << kBits) - 1;
 
@@ -57,14 +62,17 @@ inline constexpr uint32_t kFingerprints = (1u << kBits) - 1;
 
 // The maximum size of a chunk, so that it stays in a second-level cache while it is filled.
 inline constexpr uint32_t kMaxChunkBytes = uint32_t{256} << 10;
+// The largest number of buckets in a chunk.
 template <int kBits>
 inline constexpr uint32_t kMaxChunkBuckets = kMaxChunkBytes / sizeof(Word<kBits>);
 inline constexpr uint32_t kMaxChunks = uint32_t{1} << 24;  // 4 TiB
 
+// The shape of a table.
 struct Geometry {
   uint32_t chunks = 0;         // in [1, kMaxChunks]
   uint32_t chunk_buckets = 0;  // even, in [2, kMaxChunkBuckets]
 
+  // Returns the number of buckets of all chunks.
   TAMIS_HD constexpr uint64_t buckets() const { return uint64_t{chunks} * chunk_buckets; }
   friend constexpr bool operator==(const Geometry&, const Geometry&) = default;
 };
@@ -78,9 +86,9 @@ TAMIS_HD constexpr uint32_t Fingerprint(uint64_t hash) {
 
 // The place of a key: its chunk, its first bucket within the chunk, and its fingerprint.
 struct Place {
-  uint32_t chunk;
-  uint32_t bucket;
-  uint32_t fingerprint;
+  uint32_t chunk;        // index of the chunk
+  uint32_t bucket;       // index of the first bucket within the chunk
+  uint32_t fingerprint;  // see Fingerprint
 };
 
 // Scales the high 48 bits of the hash to all buckets of the table. The integer part of

@@ -24,16 +24,19 @@ inline constexpr uint64_t kMaxKeys = uint64_t{1} << 39;  // so slots stay below 
 
 // The shape of a filter. A key has one slot in each of three neighbouring segments of its shard.
 struct Geometry {
-  uint32_t log_shards = 0;
+  uint32_t log_shards = 0;              // the filter has 1 << log_shards shards
   uint32_t segments = 1;                // segments of a shard that can hold the first slot of a key
   uint32_t log_length = kMinLogLength;  // a segment has 1 << log_length slots
 
+  // Slots of a segment.
   TAMIS_HD constexpr uint64_t length() const { return uint64_t{1} << log_length; }
+  // Number of shards.
   TAMIS_HD constexpr uint64_t shards() const { return uint64_t{1} << log_shards; }
   // Number of first slots. Below 2^32.
   TAMIS_HD constexpr uint64_t range() const { return uint64_t{segments} << log_length; }
   // Slots of a shard.
   TAMIS_HD constexpr uint64_t stride() const { return (uint64_t{segments} + 2) << log_length; }
+  // Slots of all shards.
   TAMIS_HD constexpr uint64_t slots() const { return stride() << log_shards; }
 };
 
@@ -43,6 +46,7 @@ TAMIS_HD constexpr uint64_t SlotBytes(const Geometry& geometry) {
   return (geometry.slots() * kBits / 8 + 7) / 8 * 8;
 }
 
+// Bytes of the slots and the multipliers.
 template <int kBits>
 TAMIS_HD constexpr uint64_t FilterBytes(const Geometry& geometry) {
   return SlotBytes<kBits>(geometry) + geometry.shards() * sizeof(uint64_t);
@@ -50,14 +54,15 @@ TAMIS_HD constexpr uint64_t FilterBytes(const Geometry& geometry) {
 
 // A filter in the form that kernels take, with numbers that follow from its geometry.
 struct Table {
-  const unsigned char* slots = nullptr;
+  const unsigned char* slots = nullptr;   // the fingerprints
   const uint64_t* multipliers = nullptr;  // a multiplier for each shard
-  uint64_t range = 0;
-  uint64_t stride = 0;
-  uint32_t length = 0;
-  uint32_t shard_shift = 0;  // 63 - log_shards
+  uint64_t range = 0;                     // see Geometry
+  uint64_t stride = 0;                    // see Geometry
+  uint32_t length = 0;                    // see Geometry
+  uint32_t shard_shift = 0;               // 63 - log_shards
 };
 
+// Returns the table of a filter whose bytes are at `bytes`.
 template <int kBits>
 TAMIS_HD Table TableAt(const void* bytes, const Geometry& geometry) {
   const auto* const slots = static_cast<const unsigned char*>(bytes);
@@ -76,9 +81,10 @@ TAMIS_HD constexpr uint64_t ShardOf(uint64_t hash, uint32_t shard_shift) {
 
 // The three slots of a key in its shard. `mixed` is its hash times the multiplier, modulo 2^64.
 struct Places {
-  uint64_t first, second, third;
+  uint64_t first, second, third;  // indices of the slots
 };
 
+// Returns the three slots of a key.
 TAMIS_HD constexpr Places Locate(uint64_t mixed, uint64_t range, uint64_t length) {
   const uint64_t first = ((mixed >> 32) * range) >> 32;
   const uint64_t x = mixed ^ (mixed >> 32);
@@ -132,6 +138,7 @@ TAMIS_HD bool ShardContains(const Table& table, const unsigned char* slots, uint
   return (x & kMask) == kMask;
 }
 
+// Returns whether the filter has the fingerprint of the hash.
 template <int kBits>
 TAMIS_HD bool Contains(const Table& table, uint64_t hash) {
   uint64_t mixed = hash * table.multipliers[0];

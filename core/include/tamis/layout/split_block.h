@@ -13,10 +13,10 @@
 
 namespace tamis::split_block {
 
-inline constexpr int kWords = 8;             // a key sets one bit in each
-inline constexpr uint64_t kBlockBytes = 32;  // never straddles a cache line
-inline constexpr uint64_t kBlockBits = 8 * kBlockBytes;
-inline constexpr uint64_t kMaxBlocks = 0xFFFFFFFF;  // the index comes from 32 bits of the hash
+inline constexpr int kWords = 8;                         // a key sets one bit in each
+inline constexpr uint64_t kBlockBytes = 32;              // never straddles a cache line
+inline constexpr uint64_t kBlockBits = 8 * kBlockBytes;  // bits of a block
+inline constexpr uint64_t kMaxBlocks = 0xFFFFFFFF;       // the index comes from 32 bits of the hash
 
 // Returns the odd multiplier of word `w`, in [0, 8).
 TAMIS_HD constexpr uint32_t Salt(int w) {
@@ -44,6 +44,7 @@ TAMIS_HD constexpr bool BlockContains(const uint32_t* block, uint64_t hash) {
   return missing == 0;
 }
 
+// Sets all eight bits of the hash.
 TAMIS_HD constexpr void BlockInsert(uint32_t* block, uint64_t hash) {
   for (int w = 0; w < kWords; ++w) block[w] |= WordBit(hash, w);
 }

@@ -33,6 +33,7 @@ using AnyRef = std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRe
 
 }  // namespace detail
 
+// Options of a DeviceFilter: the device, and where its memory comes from.
 struct DeviceOptions {
   int device = -1;                   // -1: the current device
   MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, if the device supports it
@@ -110,8 +111,11 @@ class DeviceFilter {
   }
   ~DeviceFilter();
 
+  // The kind of the filter.
   FilterKind kind() const noexcept { return header_.kind; }
+  // The hash of the filter.
   const HashSpec& hash() const noexcept { return header_.hash; }
+  // Size of the filter itself, in bytes.
   uint64_t bytes() const noexcept { return header_.payload_bytes; }
   // Like Filter::inserted_count(). If count_is_known() is false, some changes are not counted.
   uint64_t inserted_count() const noexcept { return header_.inserted; }
@@ -125,9 +129,11 @@ class DeviceFilter {
   // Makes count_is_known() return false from now on. Call it if your own kernels insert keys by
   // ref(), because these are not counted.
   void ForgetCount() noexcept { changed_by_others_ = true; }
+  // Returns the header of the filter, as in a file.
   const FileHeader& Header() const noexcept { return header_; }
   // Like Filter::set_key_types. InsertAsync takes strings as hashes, whose key type is unknown.
   void set_key_types(KeyTypes forms) noexcept { header_.key_types = forms; }
+  // Returns the device that has the filter.
   int device() const noexcept { return device_; }
   // The contents, as in a file. Aligned to 32 bytes.
   void* data() const noexcept { return data_; }

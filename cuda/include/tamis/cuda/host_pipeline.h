@@ -14,6 +14,7 @@
 
 namespace tamis::cuda {
 
+// Options of a HostPipeline.
 struct PipelineOptions {
   uint64_t chunk_keys = uint64_t{2} << 20;  // a multiple of 64, in [64, 2^30]
   int chunks = 4;                           // in flight at a time, in [3, 64]

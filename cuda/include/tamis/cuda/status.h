@@ -13,8 +13,9 @@ namespace tamis::cuda {
 // A value of cudaError_t: 0 is success. Failures of work that runs later are reported by the call
 // that waits for its stream.
 struct [[nodiscard]] Status {
-  int code = 0;
+  int code = 0;  // a cudaError_t; 0: success
 
+  // Returns true for success.
   constexpr bool ok() const noexcept { return code == 0; }
   // Returns an English text with static lifetime.
   const char* message() const noexcept;
@@ -26,7 +27,7 @@ struct [[nodiscard]] Status {
   friend constexpr bool operator==(Status, Status) = default;
 };
 
-inline constexpr Status kSuccess{0};
+inline constexpr Status kSuccess{0};              // the status of a call that succeeded
 inline constexpr Status kInvalidValue{1};         // cudaErrorInvalidValue
 inline constexpr Status kMemoryAllocation{2};     // cudaErrorMemoryAllocation
 inline constexpr Status kInsufficientDriver{35};  // cudaErrorInsufficientDriver

@@ -13,7 +13,9 @@ namespace tamis::cuda {
 // stream. A StreamRef does not own the stream, which must exist until the work on it has finished.
 class StreamRef {
  public:
+  // The default stream.
   constexpr StreamRef() noexcept = default;
+  // Converts a stream of the CUDA runtime, or an object that refers to one.
   constexpr StreamRef(cudaStream_t stream) noexcept : stream_(stream) {}
   template <typename T>
   requires std::convertible_to<const T&, cudaStream_t>
@@ -24,6 +26,7 @@ class StreamRef {
   }
   constexpr StreamRef(const T& stream) : stream_(stream.get()) {}
 
+  // Returns the stream.
   constexpr operator cudaStream_t() const noexcept { return stream_; }
 
  private:

@@ -29,8 +29,9 @@ struct ForeignFormat {
 // Returns all supported formats, ordered by name.
 std::span<const ForeignFormat> ForeignFormats() noexcept;
 
+// Options of reading a filter of another library.
 struct ForeignLoadOptions {
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};         // memory of the filter
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
@@ -46,6 +47,7 @@ class ForeignFilter final : public FormatFilter {
   // in ForeignFormats, and the errors of FromBytes and Load of the format's class.
   static ForeignFilter FromBytes(std::span<const std::byte> bytes, std::string_view format,
                                  const ForeignLoadOptions& options = {});
+  // Reads a file like FromBytes.
   static ForeignFilter Load(const std::filesystem::path& path, std::string_view format,
                             const ForeignLoadOptions& options = {});
 
@@ -59,6 +61,7 @@ class ForeignFilter final : public FormatFilter {
   // Throws Error(kIo).
   static bool IsImported(const std::filesystem::path& path);
 
+  // Returns the format of the filter.
   const ForeignFormat& format() const noexcept;
   uint64_t bytes() const noexcept override;  // of the bits in memory
   uint64_t serialized_bytes() const noexcept override;

@@ -52,13 +52,14 @@ struct GuavaOptions {
   double fpr = 0.03;        // false-positive rate at capacity, between 0 and 1, both excluded
   uint64_t num_bits = 0;    // rounded up to whole words of 64 bits
   uint32_t num_hashes = 0;  // number of bits of a key, in [1, 255]
-  GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64;
-  MemoryOptions memory = {};
+  GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64;  // how bits follow from a key
+  MemoryOptions memory = {};                                 // memory of the filter
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
+// Options of reading a GuavaBloomFilter.
 struct GuavaLoadOptions {
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};         // memory of the filter
   const Backend* backend = nullptr;  // as in GuavaOptions
 };
 
@@ -93,6 +94,7 @@ class GuavaBloomFilter final : public FormatFilter {
   // constructor for memory and backend.
   static GuavaBloomFilter FromBytes(std::span<const std::byte> bytes, GuavaFunnel funnel,
                                     const GuavaLoadOptions& options = {});
+  // Reads a file like FromBytes.
   static GuavaBloomFilter Load(const std::filesystem::path& path, GuavaFunnel funnel,
                                const GuavaLoadOptions& options = {});
 
@@ -100,6 +102,7 @@ class GuavaBloomFilter final : public FormatFilter {
   GuavaBloomFilter& operator=(GuavaBloomFilter&&) noexcept;
   ~GuavaBloomFilter();
 
+  // Return the properties of the filter, as in GuavaOptions.
   GuavaFunnel funnel() const noexcept { return funnel_; }
   GuavaStrategy strategy() const noexcept { return strategy_; }
   uint32_t num_hashes() const noexcept { return num_hashes_; }

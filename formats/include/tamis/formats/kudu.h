@@ -33,16 +33,17 @@ const char* KuduTypeName(KuduType type) noexcept;
 
 // Options of a new filter: set `capacity`, and optionally `fpr`; or set `log_space_bytes`.
 struct KuduOptions {
-  uint64_t capacity = 0;         // keys to be inserted, in [1, 2^63 - 1]
-  double fpr = 0.01;             // false-positive rate at capacity, in [kMinFpr, kMaxFpr]
-  uint32_t log_space_bytes = 0;  // log2 of the bytes, in [6, 30]
-  uint32_t hash_seed = 0;
-  MemoryOptions memory = {};
+  uint64_t capacity = 0;             // keys to be inserted, in [1, 2^63 - 1]
+  double fpr = 0.01;                 // false-positive rate at capacity, in [kMinFpr, kMaxFpr]
+  uint32_t log_space_bytes = 0;      // log2 of the bytes, in [6, 30]
+  uint32_t hash_seed = 0;            // seed of the hash
+  MemoryOptions memory = {};         // memory of the filter
   const Backend* backend = nullptr;  // for queries and outputs; nullptr: DefaultBackend()
 };
 
+// Options of reading a KuduBlockBloomFilter.
 struct KuduLoadOptions {
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};         // memory of the filter
   const Backend* backend = nullptr;  // as in KuduOptions
 };
 
@@ -77,6 +78,7 @@ class KuduBlockBloomFilter final : public FormatFilter {
   // constructor for memory and backend.
   static KuduBlockBloomFilter FromBytes(std::span<const std::byte> bytes, KuduType type,
                                         const KuduLoadOptions& options = {});
+  // Reads a file like FromBytes.
   static KuduBlockBloomFilter Load(const std::filesystem::path& path, KuduType type,
                                    const KuduLoadOptions& options = {});
 
@@ -84,6 +86,7 @@ class KuduBlockBloomFilter final : public FormatFilter {
   KuduBlockBloomFilter& operator=(KuduBlockBloomFilter&&) noexcept;
   ~KuduBlockBloomFilter();
 
+  // Return the properties of the filter, as in its stream.
   KuduType type() const noexcept { return type_; }
   uint32_t hash_seed() const noexcept { return hash_seed_; }
   uint32_t log_space_bytes() const noexcept { return log_space_bytes_; }

@@ -28,8 +28,8 @@
 
 namespace tamis::milvus {
 
-inline constexpr uint64_t kHeaderBytes = 32;
-inline constexpr uint64_t kMaxBlocks = uint64_t{1} << 22;
+inline constexpr uint64_t kHeaderBytes = 32;               // size of the header
+inline constexpr uint64_t kMaxBlocks = uint64_t{1} << 22;  // largest number of blocks
 
 // The fields before the blocks.
 struct Header {
@@ -49,6 +49,7 @@ struct Header {
 // 128 MiB. (Milvus then makes the largest filter, at a higher rate.)
 uint64_t BytesFor(uint64_t capacity, double fpr = 0.005);
 
+// Returns the fields before the blocks. Throws FormatError if a check fails.
 Header ReadHeader(std::span<const std::byte> bytes);
 
 // Views the blocks in place. If their address is not a multiple of 4, throws
@@ -59,6 +60,7 @@ ConstSplitBlockView View(std::span<const std::byte> bytes, const Backend* backen
 // Throws Error(kOutOfMemory), and Load also Error(kIo).
 SplitBlockBloomFilter FromBytes(std::span<const std::byte> bytes, const MemoryOptions& memory = {},
                                 const Backend* backend = nullptr);
+// Reads a file like FromBytes.
 SplitBlockBloomFilter Load(const std::filesystem::path& path, const MemoryOptions& memory = {},
                            const Backend* backend = nullptr);
 

@@ -36,26 +36,27 @@ struct RedisBloomOptions {
   // Whether to use the 32-bit MurmurHash2, like the first versions of RedisBloom. Its hashes are
   // too short for large filters.
   bool hash32 = false;
-  RedisIntegers integers = RedisIntegers::kSigned;
-  MemoryOptions memory = {};
+  RedisIntegers integers = RedisIntegers::kSigned;  // how integers become strings
+  MemoryOptions memory = {};                        // memory of the filter
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
+// Options of reading a RedisBloomFilter.
 struct RedisBloomLoadOptions {
-  RedisIntegers integers = RedisIntegers::kSigned;
-  MemoryOptions memory = {};
-  const Backend* backend = nullptr;  // as in RedisBloomOptions
+  RedisIntegers integers = RedisIntegers::kSigned;  // how integers become strings
+  MemoryOptions memory = {};                        // memory of the filter
+  const Backend* backend = nullptr;                 // as in RedisBloomOptions
 };
 
 // One Bloom filter in a chain, as in the header of a dump.
 struct RedisBloomLink {
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;       // size of its bits
   uint64_t size = 0;        // keys inserted into it
   uint64_t capacity = 0;    // number of keys after which the next link begins
   double error_rate = 0;    // at the capacity
   double bits_per_key = 0;  // bits needed for the rate: -ln(error_rate) / (ln 2)^2
-  uint32_t num_hashes = 0;
-  uint8_t log2_bits = 0;  // if not 0, bits from 2^log2_bits on are unused
+  uint32_t num_hashes = 0;  // number of bits of a key
+  uint8_t log2_bits = 0;    // if not 0, bits from 2^log2_bits on are unused
 
   friend bool operator==(const RedisBloomLink&, const RedisBloomLink&) = default;
 };
@@ -98,6 +99,7 @@ class RedisBloomFilter final : public FormatFilter {
                                      const RedisBloomLoadOptions& options = {});
   static RedisBloomFilter FromBytes(std::span<const std::byte> bytes,
                                     const RedisBloomLoadOptions& options = {});
+  // Reads a file like FromBytes.
   static RedisBloomFilter Load(const std::filesystem::path& path,
                                const RedisBloomLoadOptions& options = {});
 
@@ -115,8 +117,11 @@ class RedisBloomFilter final : public FormatFilter {
   RedisBloomFilter& operator=(RedisBloomFilter&&) noexcept;
   ~RedisBloomFilter();
 
+  // Returns how integers become strings.
   RedisIntegers integers() const noexcept { return integers_; }
+  // Returns true if hashes have 32 bits instead of 64.
   bool hash32() const noexcept { return (flags_ & kForce64) == 0; }
+  // Returns true if the filter never gets a second link.
   bool non_scaling() const noexcept { return (flags_ & kNoScaling) != 0; }
   // The expansion stored in the header, even if the filter does not scale.
   uint32_t expansion() const noexcept { return growth_; }
@@ -128,6 +133,7 @@ class RedisBloomFilter final : public FormatFilter {
   uint64_t bytes() const noexcept override;  // the bits of all links
   // The length of a file of its dump.
   uint64_t serialized_bytes() const noexcept override;
+  // Returns the number of links.
   size_t num_links() const noexcept { return links_.size(); }
   // i < num_links(); 0 is the oldest.
   const RedisBloomLink& link(size_t i) const noexcept { return links_[i].info; }

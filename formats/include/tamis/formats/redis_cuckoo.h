@@ -36,16 +36,17 @@ struct RedisCuckooOptions {
   // A filter with this many layers takes no more keys. In [1, 65536]. This is a setting of the
   // server (cf-max-expansions) and not part of a dump.
   uint32_t max_expansions = 32;
-  RedisIntegers integers = RedisIntegers::kSigned;
-  MemoryOptions memory = {};
+  RedisIntegers integers = RedisIntegers::kSigned;  // how integers become strings
+  MemoryOptions memory = {};                        // memory of the filter
   const Backend* backend = nullptr;  // makes outputs and counts; nullptr: DefaultBackend()
 };
 
+// Options of reading a RedisCuckooFilter.
 struct RedisCuckooLoadOptions {
-  uint32_t max_expansions = 32;  // as in RedisCuckooOptions
-  RedisIntegers integers = RedisIntegers::kSigned;
-  MemoryOptions memory = {};
-  const Backend* backend = nullptr;
+  uint32_t max_expansions = 32;                     // as in RedisCuckooOptions
+  RedisIntegers integers = RedisIntegers::kSigned;  // how integers become strings
+  MemoryOptions memory = {};                        // memory of the filter
+  const Backend* backend = nullptr;                 // as in RedisCuckooOptions
 };
 
 // A filter of the commands CF.*. Every answer, every moved key and every byte equals RedisBloom
@@ -80,6 +81,7 @@ class RedisCuckooFilter final : public FormatFilter {
                                       const RedisCuckooLoadOptions& options = {});
   static RedisCuckooFilter FromBytes(std::span<const std::byte> bytes,
                                      const RedisCuckooLoadOptions& options = {});
+  // Reads a file like FromBytes.
   static RedisCuckooFilter Load(const std::filesystem::path& path,
                                 const RedisCuckooLoadOptions& options = {});
 
@@ -92,6 +94,7 @@ class RedisCuckooFilter final : public FormatFilter {
   RedisCuckooFilter& operator=(RedisCuckooFilter&&) noexcept;
   ~RedisCuckooFilter();
 
+  // Return the properties of the filter, as in RedisCuckooOptions.
   RedisIntegers integers() const noexcept { return integers_; }
   uint32_t bucket_size() const noexcept { return bucket_size_; }
   uint32_t max_iterations() const noexcept { return max_iterations_; }
@@ -99,6 +102,7 @@ class RedisCuckooFilter final : public FormatFilter {
   uint64_t size() const noexcept { return size_; }  // keys inserted and not erased
   // Keys erased since keys were last moved to older layers.
   uint64_t erased() const noexcept { return erased_; }
+  // Returns the number of layers.
   size_t num_layers() const noexcept { return layers_.size(); }
   uint64_t num_buckets(size_t layer) const noexcept { return layers_[layer].num_buckets; }
   uint64_t bytes() const noexcept override;  // of the fingerprints of all layers

@@ -30,8 +30,8 @@ enum class RedisIntegers : uint8_t {
 // In a file, each chunk is its iterator and its number of bytes, 8 bytes each and little-endian,
 // followed by the bytes. Python writes it by struct.pack("<qQ", iterator, len(chunk)) + chunk.
 struct RedisChunk {
-  int64_t iterator = 0;
-  std::vector<std::byte> bytes;
+  int64_t iterator = 0;          // the number that the server sent with the chunk
+  std::vector<std::byte> bytes;  // the bytes of the chunk
 
   friend bool operator==(const RedisChunk&, const RedisChunk&) = default;
 };

@@ -35,14 +35,15 @@ struct SparkOptions {
                             // ignored if num_bits is set
   uint64_t num_bits = 0;    // rounded up to whole words of 64 bits
   uint32_t num_hashes = 0;  // number of bits of a key, in [1, MaxHashes(the rounded bits)]
-  SparkVersion version = SparkVersion::kV2;
-  int32_t seed = 0;  // for kV2 only
-  MemoryOptions memory = {};
+  SparkVersion version = SparkVersion::kV2;  // see SparkVersion
+  int32_t seed = 0;                          // for kV2 only
+  MemoryOptions memory = {};                 // memory of the filter
   const Backend* backend = nullptr;  // hashes integers, makes outputs; nullptr: DefaultBackend()
 };
 
+// Options of reading a SparkBloomFilter.
 struct SparkLoadOptions {
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};         // memory of the filter
   const Backend* backend = nullptr;  // as in SparkOptions
 };
 
@@ -79,6 +80,7 @@ class SparkBloomFilter final : public FormatFilter {
   // constructor for memory and backend.
   static SparkBloomFilter FromBytes(std::span<const std::byte> bytes,
                                     const SparkLoadOptions& options = {});
+  // Reads a file like FromBytes.
   static SparkBloomFilter Load(const std::filesystem::path& path,
                                const SparkLoadOptions& options = {});
 
@@ -86,9 +88,12 @@ class SparkBloomFilter final : public FormatFilter {
   SparkBloomFilter& operator=(SparkBloomFilter&&) noexcept;
   ~SparkBloomFilter();
 
+  // Returns the version of the layout.
   SparkVersion version() const noexcept { return version_; }
   int32_t seed() const noexcept { return seed_; }  // 0 for kV1
+  // Returns the number of bits of a key.
   uint32_t num_hashes() const noexcept { return num_hashes_; }
+  // Returns the number of bits of the filter.
   uint64_t num_bits() const noexcept { return 64 * num_words_; }
   uint64_t bytes() const noexcept override { return 8 * num_words_; }
   // The length of the stream: 12 bytes for kV1 or 16 bytes for kV2, and the words.

@@ -28,7 +28,7 @@ namespace tamis {
 template <typename F>
 class ConcurrentBloom final : public ConcurrentFilter {
  public:
-  static constexpr FilterKind kKind = F::kKind;
+  static constexpr FilterKind kKind = F::kKind;  // the kind of F
 
   // Throws like the constructor of F.
   explicit ConcurrentBloom(const FilterOptions& options);
@@ -62,6 +62,7 @@ class ConcurrentBloom final : public ConcurrentFilter {
   double estimated_count() const noexcept override { return filter_.estimated_count(); }
   double expected_fpr() const noexcept override { return filter_.expected_fpr(); }
 
+  // Query one key.
   TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return filter_.Contains(key); }
   TAMIS_INLINE bool Contains(std::string_view key) const noexcept { return filter_.Contains(key); }
   TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept override {
@@ -78,6 +79,7 @@ class ConcurrentBloom final : public ConcurrentFilter {
   // calls returns true. inserted_count() counts the key once for each call that returned true.
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
+  // Returns a copy that threads no longer change.
   F Snapshot(const MemoryOptions& memory = {}) const;
 
   // Removes all keys. Requires exclusive access: no query may run at the same time.
@@ -104,7 +106,9 @@ class ConcurrentBloom final : public ConcurrentFilter {
   std::atomic<uint16_t> key_types_;  // KeyTypes::bits
 };
 
+// A SplitBlockBloomFilter that threads change and query at the same time.
 using ConcurrentSplitBlockBloomFilter = ConcurrentBloom<SplitBlockBloomFilter>;
+// A BloomFilter that threads change and query at the same time.
 using ConcurrentBloomFilter = ConcurrentBloom<BloomFilter>;
 
 extern template class ConcurrentBloom<SplitBlockBloomFilter>;

@@ -30,7 +30,7 @@ class SharedCuckoo;
 template <int kBits>
 class ConcurrentCuckooFilter final : public ConcurrentFilter {
  public:
-  static constexpr FilterKind kKind = CuckooFilter<kBits>::kKind;
+  static constexpr FilterKind kKind = CuckooFilter<kBits>::kKind;  // the kind of the plain filter
 
   // Throws like the constructor of CuckooFilter, and std::bad_alloc.
   explicit ConcurrentCuckooFilter(const FilterOptions& options);
@@ -50,6 +50,7 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   ConcurrentCuckooFilter& operator=(ConcurrentCuckooFilter&& other) noexcept;
   ~ConcurrentCuckooFilter() override;
 
+  // Returns the number of slots for fingerprints.
   uint64_t num_slots() const noexcept { return filter_.num_slots(); }
   uint64_t inserted_count() const noexcept override;
   KeyTypes key_types() const noexcept override;
@@ -74,9 +75,9 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   template <typename F>
   void Merge(const F& other) = delete;
 
-  // Number of repeated looks of all queries since construction, and number of keys for which
-  // queries took a lock.
+  // Number of repeated looks of all queries since construction.
   uint64_t repeated_looks() const noexcept;
+  // Number of keys for which queries took a lock.
   uint64_t locked_looks() const noexcept;
 
   // Copies the filter as it is at one moment. Threads that change the filter wait for the copy.

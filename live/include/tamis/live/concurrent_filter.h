@@ -32,11 +32,14 @@ class ConcurrentFilter : public Queryable, public Changeable {
   // Changes may run at the same time as queries and other changes: see ConcurrentlyChangeable.
   static constexpr bool kConcurrentChanges = true;
 
+  // Returns the kind of the plain filter.
   FilterKind kind() const noexcept { return plain().kind(); }
   // See Filter::moved_from.
   bool moved_from() const noexcept { return plain().moved_from(); }
+  // See Filter::capacity.
   uint64_t capacity() const noexcept { return plain().capacity(); }
   uint64_t bytes() const noexcept override { return plain().bytes(); }
+  // See Filter::hash.
   const HashSpec& hash() const noexcept { return hash_; }
   // Number of keys inserted minus number erased. Duplicates count.
   virtual uint64_t inserted_count() const noexcept = 0;

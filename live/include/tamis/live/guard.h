@@ -32,6 +32,7 @@
 
 namespace tamis {
 
+// Options of a CacheGuard.
 struct GuardOptions {
   // Maximum age of a filter. An older filter is not used: all keys pass, as without a filter.
   std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
@@ -39,8 +40,8 @@ struct GuardOptions {
   // not cached. If a key is inserted into the database without Insert, Get may not find the key
   // until `negative_ttl` has passed.
   std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);
-  size_t max_negatives = 1 << 16;
-  LiveClock clock = {};  // for both times; empty: std::chrono::steady_clock
+  size_t max_negatives = 1 << 16;  // see `negative_ttl`
+  LiveClock clock = {};            // for both times; empty: std::chrono::steady_clock
 };
 
 // Base class for exceptions of `load` that concern one call and not the database, such as an
@@ -75,6 +76,7 @@ struct WaitsQuietly {
 template <typename Key, typename Value, typename F, typename Hash = TableHash>
 class CacheGuard {
  public:
+  // The value of a key, or nothing if the database lacks the key.
   using Found = std::optional<Value>;
 
   // The Live must outlive the guard. Throws Error(kInvalidArgument) for negative times.

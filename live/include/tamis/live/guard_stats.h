@@ -12,6 +12,7 @@
 
 namespace tamis {
 
+// The counters and the state of a CacheGuard.
 struct GuardStats {
   // Numbers of queried keys. Each key counts in `blocked` or in `passed`.
   uint64_t blocked = 0;  // the filter answered no: neither the cache nor the database was queried
@@ -20,9 +21,9 @@ struct GuardStats {
   uint64_t other_type = 0;  // part of `unknown`: the filter had only keys of another type
   // How the keys that passed were answered. The database was queried only for the keys in `loads`.
   uint64_t cache_hits = 0;
-  uint64_t negative_hits = 0;  // keys of a cached database miss
-  uint64_t coalesced = 0;      // another call was loading the key and shared its result
-  uint64_t loads = 0;
+  uint64_t negative_hits = 0;    // keys of a cached database miss
+  uint64_t coalesced = 0;        // another call was loading the key and shared its result
+  uint64_t loads = 0;            // queries of the database
   uint64_t false_positives = 0;  // part of `loads`: the filter answered maybe; the key was missing
   uint64_t load_failures = 0;    // part of `loads`: the database threw
   uint64_t cache_failures = 0;   // cache calls that threw; their keys count as not cached
@@ -32,12 +33,13 @@ struct GuardStats {
   bool known = false;              // whether the filter is usable, see CacheGuard
   std::optional<Failure> failure;  // the reason why the filter is not usable
   uint64_t generation = 0;         // 0: no filter yet
-  std::chrono::nanoseconds age{};
+  std::chrono::nanoseconds age{};  // age of the filter
 };
 
+// The counters of one guard, for PrometheusText.
 struct NamedGuardStats {
   std::string name;  // any UTF-8
-  GuardStats stats;
+  GuardStats stats;  // its counters
 };
 
 // Formats the counters of the guards of a process for Prometheus (text exposition format, version

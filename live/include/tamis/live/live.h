@@ -41,6 +41,7 @@ class Snapshot {
   explicit Snapshot(std::shared_ptr<const detail::Generation<F>> generation)
       : generation_(std::move(generation)) {}
 
+  // True if there is a filter.
   explicit operator bool() const noexcept { return generation_ != nullptr; }
   // The filter; for Live<AnyFilter>, the filter in the AnyFilter. Must not be called without a
   // filter.
@@ -64,6 +65,7 @@ class Snapshot {
 template <typename Key, typename Value, typename F, typename Hash>
 class CacheGuard;
 
+// Options of a Live.
 struct LiveOptions {
   LiveClock clock = {};  // empty: std::chrono::steady_clock
   // If F is ConcurrentlyChangeable: the hash of the first filter. Each further filter must have the

@@ -20,7 +20,7 @@ using LiveClock = std::function<std::chrono::steady_clock::time_point()>;
 
 // The text and the code of an exception, for code that did not catch the exception.
 struct Failure {
-  std::string text;
+  std::string text;               // the message of the error
   std::optional<ErrorCode> code;  // empty if the exception is not an Error; see FailureOf
 };
 
@@ -33,12 +33,13 @@ struct RebuildProgress {
   uint64_t total = 0;  // keys; 0 if unknown
 };
 
+// The current state of a Live.
 struct LiveStatus {
   uint64_t generation = 0;         // number of the current filter; 0 before the first
   std::chrono::nanoseconds age{};  // age of that filter, see Live::Publish; 0 before the first
-  bool rebuilding = false;
-  RebuildProgress progress;     // of the running rebuild, otherwise of the last one
-  uint64_t recorded = 0;        // changes that the running rebuild still has to replay
+  bool rebuilding = false;         // whether a rebuild is running
+  RebuildProgress progress;        // of the running rebuild, otherwise of the last one
+  uint64_t recorded = 0;           // changes that the running rebuild still has to replay
   uint64_t skipped_erases = 0;  // keys whose erasures the running or last rebuild does not replay
   uint64_t failures = 0;        // failed rebuilds and calls of Live::NoteFailure
   std::optional<Failure> failure;  // of the last attempt, if it failed

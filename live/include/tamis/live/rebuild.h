@@ -15,6 +15,7 @@
 
 namespace tamis {
 
+// Options of Live::Rebuild.
 struct RebuildOptions {
   // Maximum number of changes that are recorded during a rebuild and not yet replayed. A key that
   // changes twice counts twice. Each change takes 8 bytes and one bit. If there are more changes,
@@ -87,6 +88,7 @@ class [[nodiscard]] RebuildJob {
   // Requests a stop. The rebuild stops at the next Advance of its source, or before it would
   // publish.
   void Cancel() noexcept { worker_.RequestStop(); }
+  // Returns whether the rebuild has ended.
   bool done() const;
   // Waits for the end of the rebuild. Returns the number of the published generation, or throws the
   // exception that ended the rebuild. Throws Error(kInvalidArgument) on a second call, when called

@@ -19,6 +19,7 @@
 
 namespace tamis {
 
+// Options of a Watch.
 template <typename F>
 struct WatchOptions {
   // Time from one check of the file to the next; must be more than 0.
@@ -72,6 +73,7 @@ class Watch {
     return watcher->CheckNow();
   }
 
+  // Returns the results of the latest checks.
   WatchStatus status() const { return watcher_->status(); }
 
  private:

@@ -47,6 +47,7 @@ std::vector<std::byte> PhysicalFooter(const Footer& footer);
 
 // Reports the outcome for one column chunk.
 struct AddedFilter {
+  // The outcome for a chunk.
   enum class Outcome : uint8_t {
     kAdded,
     kReplaced,  // replaced the filter of the chunk
@@ -54,9 +55,9 @@ struct AddedFilter {
     kLeftOut,   // no filter, because it would not be worth its bytes; see `reason`
   };
 
-  size_t row_group = 0;
-  size_t column = 0;
-  Outcome outcome = Outcome::kAdded;
+  size_t row_group = 0;               // index of the row group
+  size_t column = 0;                  // index of the column
+  Outcome outcome = Outcome::kAdded;  // the outcome for the chunk
   std::string reason = {};  // one sentence without a period; empty for kAdded and kReplaced
   uint64_t values = 0;      // of the chunk, nulls included
   // The members below are meaningless for kKept and for a chunk without values.
@@ -67,6 +68,7 @@ struct AddedFilter {
   uint64_t bytes_in_file = 0;  // padding, header and bits; 0 if left out
 };
 
+// Options of AddFilters.
 struct AddOptions {
   // Paths of columns, in the syntax of Schema::Find. Must not be empty.
   std::vector<std::string> columns = {};
@@ -78,15 +80,16 @@ struct AddOptions {
   // Whether to replace existing filters. A filter without bits is always replaced if its chunk has
   // values.
   bool replace = false;
-  SaveOptions save = {};
+  SaveOptions save = {};  // how the new file is written
   // Called after each chunk. If it throws, AddFilters stops, leaves no file behind, and rethrows.
   std::function<void(const AddedFilter&)> on_chunk = {};
 };
 
+// The result of AddFilters.
 struct AddResult {
   std::vector<AddedFilter> chunks = {};  // ordered by row group and column
   uint64_t old_bytes = 0;                // size of `from`
-  uint64_t new_bytes = 0;
+  uint64_t new_bytes = 0;                // size of `to`
 };
 
 // Writes a copy of `from` with Bloom filters to `to`: the bytes in front of the footer, one filter

@@ -22,6 +22,7 @@ namespace tamis::parquet {
 // Pass it by value.
 class KeyList {
  public:
+  // The type of the keys of a list.
   enum class Type : uint8_t { kIntegers, kUnsigned, kDoubles, kTimestamps, kBytes, kText };
 
   // Integers. In a date column, an integer is a number of days since 1970-01-01. In a time or
@@ -29,9 +30,11 @@ class KeyList {
   static KeyList Integers(std::span<const int64_t> values) {
     return {Type::kIntegers, values.data(), values.size()};
   }
+  // Integers without a sign.
   static KeyList Unsigned(std::span<const uint64_t> values) {
     return {Type::kUnsigned, values.data(), values.size()};
   }
+  // Floating-point numbers.
   static KeyList Doubles(std::span<const double> values) {
     return {Type::kDoubles, values.data(), values.size()};
   }
@@ -52,7 +55,9 @@ class KeyList {
     return {Type::kText, values.data(), values.size()};
   }
 
+  // Returns the type of the keys.
   Type type() const noexcept { return type_; }
+  // Returns the number of keys.
   size_t size() const noexcept { return size_; }
   TimeUnit unit() const noexcept { return unit_; }  // for kTimestamps
   template <typename T>
@@ -103,6 +108,7 @@ class ColumnKeys {
   // keys.
   std::span<const uint32_t> not_numbers() const noexcept { return not_numbers_; }
 
+  // Returns the number of keys that no value of the column can equal.
   uint64_t misfits() const noexcept { return misfits_; }
   // Indices in the list of the first kNamedMisfits misfits.
   std::span<const uint32_t> first_misfits() const noexcept { return first_misfits_; }

@@ -26,7 +26,7 @@ uint64_t CommonBytes(uint64_t keys, double fpr);
 
 // The filter of one column in one row group.
 struct FilterReport {
-  bool present = false;
+  bool present = false;      // whether the row group has a filter
   std::string problem = {};  // why the filter cannot be read; otherwise ""
   uint64_t bytes = 0;        // with its header
   double fill = 0;           // share of bits that are set
@@ -35,25 +35,28 @@ struct FilterReport {
   uint64_t right_bytes = 0;  // size, with header, of a filter for `keys`; 0 if `keys` is infinite
 };
 
+// The filters of one column.
 struct ColumnReport {
-  std::string path;
-  Column column = {};
-  std::vector<FilterReport> groups = {};
-  uint64_t filter_bytes = 0;  // of all groups
-  uint64_t data_bytes = 0;    // of the column's pages
-  double rate = 0;            // mean over the filters that can be read
-  std::string verdict = {};   // one sentence: whether the filters are worth their bytes
+  std::string path;                       // in the syntax of Schema::Find
+  Column column = {};                     // the type of the column
+  std::vector<FilterReport> groups = {};  // one report for each row group
+  uint64_t filter_bytes = 0;              // of all groups
+  uint64_t data_bytes = 0;                // of the column's pages
+  double rate = 0;                        // mean over the filters that can be read
+  std::string verdict = {};               // one sentence: whether the filters are worth their bytes
   // Statistics that are not used, with reasons: Statistics::ignored of all groups.
   std::set<std::string> ignored = {};
 
+  // Returns the number of row groups that have a filter.
   size_t present() const noexcept;
 };
 
+// The filters of one file.
 struct FileReport {
-  uint64_t file_bytes = 0;
-  uint64_t rows = 0;
-  std::string writer = {};
-  std::vector<ColumnReport> columns = {};
+  uint64_t file_bytes = 0;                 // size of the file
+  uint64_t rows = 0;                       // number of rows
+  std::string writer = {};                 // the program that wrote the file, from its footer
+  std::vector<ColumnReport> columns = {};  // one report for each column
 };
 
 // Reads the footer and all filters. Compares each filter with a filter of rate `fpr` for the same

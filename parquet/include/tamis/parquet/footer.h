@@ -18,8 +18,9 @@ namespace tamis::parquet {
 
 class ThriftWalker;
 
+// A row group.
 struct RowGroup {
-  uint64_t rows = 0;
+  uint64_t rows = 0;        // number of rows
   uint64_t bytes = 0;       // size of the values, encoded but not compressed
   uint64_t file_bytes = 0;  // size in the file; 0 if the footer does not contain it
 };
@@ -33,9 +34,9 @@ struct Statistics {
   // Whether the bound is a value of the column. (A writer may cut a long string to a smaller `min`,
   // or round it up to a larger `max`.) Empty if the file does not state it.
   std::optional<bool> min_exact;
-  std::optional<bool> max_exact;
-  std::optional<uint64_t> nulls;
-  std::optional<uint64_t> distinct;
+  std::optional<bool> max_exact;     // see `min_exact`
+  std::optional<uint64_t> nulls;     // number of nulls
+  std::optional<uint64_t> distinct;  // number of distinct values
   // If true, two kinds of values may be outside the bounds: prefixes of `min`, and values that
   // begin with `max`.
   bool prefixes_are_outside = false;
@@ -44,10 +45,10 @@ struct Statistics {
 
 // A column of one row group. Views refer to the bytes of the footer.
 struct ColumnChunk {
-  uint64_t values = 0;            // nulls included
-  uint64_t compressed_bytes = 0;  // size of the pages in the file
-  uint64_t uncompressed_bytes = 0;
-  Statistics statistics;
+  uint64_t values = 0;              // nulls included
+  uint64_t compressed_bytes = 0;    // size of the pages in the file
+  uint64_t uncompressed_bytes = 0;  // size of the pages before compression
+  Statistics statistics;            // the bounds of the values
   // Offset of the filter's header in the file; empty without a filter.
   std::optional<uint64_t> filter_offset;
   // Size of header and bits; older writers leave it out.
@@ -71,7 +72,7 @@ struct ColumnChunk {
 // bytes and 8 bytes per chunk. Any number of threads may use one footer at the same time.
 class Footer {
  public:
-  static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // maximum size of a footer
 
   // Reads the footer from the end of the file. Throws FormatError(kCorrupt) if the file is damaged
   // or is not a Parquet file, Error(kUnsupported) if its footer is encrypted, and the exceptions of
@@ -83,13 +84,18 @@ class Footer {
   // FormatError(kCorrupt) like Read.
   Footer(std::vector<std::byte> bytes, uint64_t offset);
 
+  // Returns the bytes of the footer.
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  // Returns the place of the footer in the file.
   uint64_t offset() const noexcept { return offset_; }
 
+  // Returns the number of rows of the file.
   uint64_t rows() const noexcept { return rows_; }
   // The name of the program that wrote the file, from the footer; "" if unknown.
   const std::string& created_by() const noexcept { return created_by_; }
+  // Returns the columns.
   const Schema& schema() const noexcept { return schema_; }
+  // Returns the row groups.
   const std::vector<RowGroup>& row_groups() const noexcept { return row_groups_; }
   // Whether some columns are encrypted, or the footer is signed.
   bool encrypted() const noexcept { return encrypted_; }

@@ -20,8 +20,10 @@ namespace tamis::parquet {
 // threads may use one object.
 class KeyColumn {
  public:
+  // Returns the keys as texts.
   std::span<const std::string_view> texts() const noexcept { return texts_; }
   uint64_t values() const noexcept { return values_; }  // of the column, nulls included
+  // Returns the number of nulls.
   uint64_t nulls() const noexcept { return nulls_; }
 
  private:

@@ -28,28 +28,32 @@ enum class Outcome : uint8_t {
   kDoubt,     // an error or an unsupported feature; see GroupAnswer::doubt
 };
 
+// Returns true if a row group with this outcome may contain a key.
 constexpr bool IsKept(Outcome outcome) noexcept { return outcome >= Outcome::kHits; }
 
+// The answer for one row group.
 struct GroupAnswer {
-  Outcome outcome = Outcome::kDoubt;
-  uint64_t rows = 0;
+  Outcome outcome = Outcome::kDoubt;  // whether the row group may contain a key
+  uint64_t rows = 0;                  // number of rows
   uint64_t bytes = 0;  // compressed; uncompressed if the footer lacks the compressed size
   // Number of distinct keys of the list that the row group may contain. Without a filter, these are
   // all keys within the bounds. With a filter and Detail::kGroups, the query stops at the first
   // hit, and adds at most 1. 0 for kDoubt.
   uint64_t hits = 0;
-  std::string doubt = {};
+  std::string doubt = {};           // the reason for kDoubt; otherwise ""
   std::vector<uint32_t> keys = {};  // with Detail::kPairs: indices of the `hits` keys in the list
 };
 
+// The answer for one file.
 struct FileAnswer {
-  std::string name;
-  uint64_t bytes = 0;
+  std::string name;    // name of the file
+  uint64_t bytes = 0;  // size of the file
   // Why the file could not be queried; otherwise "". If there is a reason, the file is kept, and
   // `groups` is empty.
   std::string doubt = {};
-  std::vector<GroupAnswer> groups = {};
+  std::vector<GroupAnswer> groups = {};  // the answers for its row groups
 
+  // Returns true if the file may contain a key.
   bool kept() const noexcept;
 };
 
@@ -60,11 +64,12 @@ enum class Detail : uint8_t {
   kPairs,   // also these keys; for kDoubt, which may contain any key, `keys` is empty
 };
 
+// Options of a ParquetPruner.
 struct PrunerOptions {
-  std::string column = {};  // a path, in the syntax of Schema::Find
-  Detail detail = Detail::kGroups;
-  bool bounds = true;   // compare with the smallest and largest values first
-  bool filters = true;  // query the Bloom filters
+  std::string column = {};          // a path, in the syntax of Schema::Find
+  Detail detail = Detail::kGroups;  // how detailed answers are
+  bool bounds = true;               // compare with the smallest and largest values first
+  bool filters = true;              // query the Bloom filters
   // Number of threads of Run, like EngineOptions::threads.
   unsigned threads = 0;
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()
@@ -74,7 +79,7 @@ struct PrunerOptions {
 struct AskedType {
   Column column;             // the first column of that type
   std::string problem = {};  // why columns of the type cannot be queried; otherwise ""
-  std::shared_ptr<const ColumnKeys> keys = {};
+  std::shared_ptr<const ColumnKeys> keys = {};  // the keys in the form of the column
 };
 
 // An estimate of the row groups that filters can rule out, from a sample of their Bloom filters.
@@ -122,6 +127,7 @@ class ParquetPruner {
 
   // The types of the columns queried so far.
   std::vector<AskedType> types() const;
+  // Returns the list of keys.
   const KeyList& keys() const noexcept;
 
  private:

@@ -25,10 +25,12 @@ enum class PhysicalType : uint8_t {
   kFixedLenByteArray = 7,
 };
 
+// The unit of a time.
 enum class TimeUnit : uint8_t { kMillis, kMicros, kNanos };
 
 // The meaning of stored values, from the LogicalType of a column or its older ConvertedType.
 struct LogicalType {
+  // The logical types.
   enum class Kind : uint8_t {
     kNone,  // the physical type is the meaning
     kString,
@@ -47,33 +49,34 @@ struct LogicalType {
     kOther,  // a type that this library does not know
   };
 
-  Kind kind = Kind::kNone;
-  TimeUnit unit = TimeUnit::kMillis;
-  int bit_width = 0;  // 8, 16, 32 or 64
-  bool is_signed = true;
-  int32_t scale = 0;
-  int32_t precision = 0;
+  Kind kind = Kind::kNone;            // the logical type
+  TimeUnit unit = TimeUnit::kMillis;  // unit of times
+  int bit_width = 0;                  // 8, 16, 32 or 64
+  bool is_signed = true;              // whether integers have a sign
+  int32_t scale = 0;                  // digits after the point of a decimal
+  int32_t precision = 0;              // digits of a decimal
 
   friend bool operator==(const LogicalType&, const LogicalType&) = default;
 };
 
 // A column that has values: a leaf of the schema.
 struct Column {
-  std::string name = {};  // the last part of its path
-  size_t parent = 0;      // Schema::groups()[parent]
-  PhysicalType physical = PhysicalType::kInt32;
-  uint32_t width = 0;  // bytes of a value of kFixedLenByteArray; otherwise 0
-  LogicalType logical = {};
+  std::string name = {};                         // the last part of its path
+  size_t parent = 0;                             // Schema::groups()[parent]
+  PhysicalType physical = PhysicalType::kInt32;  // how values are stored
+  uint32_t width = 0;        // bytes of a value of kFixedLenByteArray; otherwise 0
+  LogicalType logical = {};  // what values mean
 };
 
 // A group of columns: a struct, or the representation of a list or a map.
 struct Group {
-  std::string name;
+  std::string name;   // name of the group
   size_t parent = 0;  // index of the parent group; the root is group 0 and its own parent
 };
 
 // Returns the type as text: "INT64", "BYTE_ARRAY (string)", "FIXED_LEN_BYTE_ARRAY(16) (UUID)" ...
 std::string TypeText(const Column& column);
+// Returns the name of the type in the Parquet format.
 std::string_view PhysicalTypeName(PhysicalType type) noexcept;
 
 // All columns of a file, in the order of the columns in row groups.
@@ -82,6 +85,7 @@ class Schema {
   Schema(std::vector<Group> groups, std::vector<Column> columns)
       : groups_(std::move(groups)), columns_(std::move(columns)) {}
 
+  // Return all columns and all groups.
   const std::vector<Column>& columns() const noexcept { return columns_; }
   const std::vector<Group>& groups() const noexcept { return groups_; }
 

@@ -23,6 +23,7 @@ class Source {
 
   // Returns the name for messages.
   virtual const std::string& name() const noexcept = 0;
+  // Returns the size of the file.
   virtual uint64_t size() const noexcept = 0;
   // Fills `out` with the bytes from `offset` on. [offset, offset + out.size()) must be within
   // size(). Throws Error(kIo) if reading fails, and FormatError(kCorrupt) if the file has become
@@ -44,6 +45,7 @@ std::unique_ptr<Source> MapSource(const std::filesystem::path& path);
 // Bytes owned by the program.
 class MemorySource final : public Source {
  public:
+  // Makes a source of the bytes, which must outlive it.
   explicit MemorySource(std::span<const std::byte> bytes, std::string name = "memory")
       : bytes_(bytes), name_(std::move(name)) {}
 

@@ -14,12 +14,14 @@
 
 namespace tamis {
 
+// An ability of a structure.
 struct AbilityInfo {
-  const char* name;
-  bool Abilities::*ability;
-  const char* description;
+  const char* name;          // name of the ability
+  bool Abilities::*ability;  // its member of Abilities
+  const char* description;   // its description for people
 };
 
+// All abilities.
 inline constexpr AbilityInfo kAbilities[] = {
     {"erase", &Abilities::erase, "keys can be erased"},
     {"grow", &Abilities::grow, "it can take more keys than planned"},
@@ -32,8 +34,8 @@ inline constexpr AbilityInfo kAbilities[] = {
 
 // Integers from `low` to `high`, both included.
 struct KeyRange {
-  uint64_t low = 0;
-  uint64_t high = 0;
+  uint64_t low = 0;   // smallest key
+  uint64_t high = 0;  // largest key
 
   // A double, because the 2^64 values of the full range do not fit a uint64_t.
   double size() const noexcept { return static_cast<double>(high - low) + 1; }
@@ -41,7 +43,7 @@ struct KeyRange {
 
 // Requirements for the structure.
 struct PlanNeeds {
-  Abilities must = {};
+  Abilities must = {};  // abilities that the structure must have
   // No key is added after the filter is built. Kinds that never change are then candidates too, and
   // the smallest filter is the best.
   bool is_static = false;
@@ -58,8 +60,8 @@ struct PlanNeeds {
 struct ProbeCost {
   double ns = 0;          // per key; half of the keys are in the filter
   bool at_least = false;  // `ns` is a lower bound: the filter is larger than all calibrated filters
-  const Backend* backend = nullptr;
-  unsigned threads = 1;
+  const Backend* backend = nullptr;  // the fastest backend for the call
+  unsigned threads = 1;              // number of threads
 };
 
 // A structure for the keys, or the reason why it is impossible.
@@ -68,7 +70,7 @@ struct PlanCandidate {
   std::optional<FilterKind> kind;    // empty: an exact structure, which is not part of tamis
   std::optional<FilterKind> layers;  // kind of the layers of a scalable filter
   double bytes = 0;                  // a whole number, exact up to 2^53; 0 if impossible
-  double bits_per_key = 0;
+  double bits_per_key = 0;           // `bytes` in bits per key
   // The false-positive rate when the filter contains all keys, by the formula for the kind
   // (sizing.h) at this size. At most the requested rate. 0 if exact.
   double fpr = 0;
@@ -85,19 +87,21 @@ struct PlanCandidate {
   double cache_lines = 0;
   // Computed by the cost model of Engine. Empty without calibrated times for this kind.
   std::optional<ProbeCost> probe;
-  Abilities can;
+  Abilities can;                   // the abilities of the structure
   std::string note;                // a remark in one line
   std::string error;               // why it is impossible; empty if possible
   std::vector<std::string> lacks;  // unmet needs: names in kAbilities, or "memory"
 
+  // Returns true unless `error` has a reason.
   bool possible() const noexcept { return error.empty(); }
   // Whether the candidate is possible and meets all needs.
   bool suitable() const noexcept { return possible() && lacks.empty(); }
 };
 
+// The structures for a set of keys, compared.
 struct FilterPlan {
-  uint64_t keys = 0;
-  double fpr = 0;
+  uint64_t keys = 0;        // number of keys
+  double fpr = 0;           // the requested rate
   PlanNeeds needs;          // with the max_bytes that was used; 0: no limit
   std::string calibration;  // source of the times; empty: no times
   // n log2(1/p) bits, in bytes. No filter for arbitrary keys can be smaller (Carter, Floyd, Gill,
@@ -110,7 +114,7 @@ struct FilterPlan {
   // times of all possible filters are known, these are the times. Otherwise, and for exact
   // structures, cache_lines is used as the time. If needs.is_static, filters are ordered by size.
   std::vector<PlanCandidate> filters;
-  std::vector<PlanCandidate> exact;
+  std::vector<PlanCandidate> exact;  // exact structures
   // The recommended candidate; empty if no candidate meets all needs. If exact structures stay in
   // cache (256 KiB), the choice is the exact structure with the fewest cache_lines among these.
   // Otherwise it is the best filter that no exact structure beats or, if every filter is beaten,

@@ -18,6 +18,7 @@
 
 namespace tamis::redis {
 
+// Options of a NearCache.
 struct NearCacheOptions {
   // Maximum age at which the copy may answer "no" without a query of the servers, at least 1 ms. A
   // query first refreshes an older copy. If not set, the servers confirm every "no". The age is
@@ -29,9 +30,10 @@ struct NearCacheOptions {
   // time plus the duration of a refresh, queries wait for a refresh only after failures. If not
   // set, the copy is refreshed only by Refresh, and by queries that find it older than `staleness`.
   std::optional<std::chrono::milliseconds> refresh_every = {};
-  MemoryOptions memory = {};
+  MemoryOptions memory = {};  // memory of the copy
 };
 
+// The counters of a NearCache.
 struct NearCacheStats {
   uint64_t refreshes = 0;  // successful refreshes, by calls and by the thread
   uint64_t segments = 0;   // segments read by all refreshes, including failed ones
@@ -39,7 +41,7 @@ struct NearCacheStats {
   // each further failure in a row, it waits twice as long, up to ServerOptions::max_backoff. If
   // `refresh_every` is longer than max_backoff, every wait is `refresh_every`.
   uint64_t failures = 0;
-  uint64_t failures_in_a_row = 0;
+  uint64_t failures_in_a_row = 0;  // failures since the last success
   std::string last_error;  // last failure of the thread; empty: none, or no memory for its text
 };
 
@@ -86,11 +88,13 @@ class NearCache final : public Queryable, public Changeable {
   // returned before this time. While the copy lacks a part of a new generation, returns the epoch
   // of the clock.
   std::chrono::steady_clock::time_point refreshed_at() const;
+  // Returns the counters.
   NearCacheStats stats() const;
 
   // Returns the local copy. If `refresh_every` is set, the caller must not query or read the copy,
   // because the thread may change its blocks at the same time.
   const SplitBlockBloomFilter& copy() const;
+  // Returns the filter on the servers.
   SplitBlockFilter& filter();
 
  private:

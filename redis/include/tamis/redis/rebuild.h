@@ -27,12 +27,14 @@ enum class RebuildStep : uint8_t {
   kRemove,  // removes the old generation
 };
 
+// The progress of a rebuild.
 struct RebuildProgress {
-  RebuildStep step = RebuildStep::kMark;
-  uint64_t done = 0;   // keys from the source during kFill, otherwise segments
-  uint64_t total = 0;  // 0: unknown
+  RebuildStep step = RebuildStep::kMark;  // the current step
+  uint64_t done = 0;                      // keys from the source during kFill, otherwise segments
+  uint64_t total = 0;                     // 0: unknown
 };
 
+// Options of Rebuild.
 struct RebuildOptions {
   // Duration of the lease, 1 ms to a day. If the lease expires, other clients treat the rebuild as
   // abandoned. The rebuild renews the lease with each portion of its work. While the source runs,
@@ -49,6 +51,7 @@ struct RebuildOptions {
   MemoryOptions memory = {};
 };
 
+// The result of Rebuild.
 struct RebuildResult {
   uint64_t generation = 0;  // the new generation, as in Info
   uint64_t keys = 0;        // number of keys that the source has inserted

@@ -11,12 +11,14 @@
 
 namespace tamis::redis {
 
+// Options of DumpRedisBloom.
 struct RedisBloomDumpOptions {
   // Upper bound for the bits or fingerprints of the filter, in bytes. Whatever a server sends, the
   // dump uses at most this memory and one chunk of 16 MiB.
   uint64_t max_bytes = uint64_t{4} << 30;
 };
 
+// A filter of RedisBloom, as its server dumps it.
 struct RedisBloomDump {
   // Name in ForeignFormats (tamis/formats/foreign_filter.h): "redisbloom" for a filter of BF.*,
   // "redisbloom-cf" for a filter of CF.*.

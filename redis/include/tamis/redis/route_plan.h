@@ -9,15 +9,18 @@
 
 namespace tamis::redis {
 
+// The operation of a call.
 enum class Operation : uint8_t { kContains, kInsert };
 
+// The way of a call to the blocks on the servers.
 enum class Route : uint8_t {
   kBlocks,    // reads single blocks, or sets their bits with a script for each segment
   kSegments,  // reads whole segments, or fills them locally and merges them on the servers
 };
 
+// The route of a call, and the reason for it.
 struct RoutePlan {
-  Route route = Route::kBlocks;
+  Route route = Route::kBlocks;  // the route
   // Estimates for each route: the time if one server on this machine does all the work, and the
   // bytes sent over the network. Several servers share the work and the bytes.
   double blocks_seconds = 0;

@@ -10,6 +10,7 @@
 
 namespace tamis::redis {
 
+// The servers, and how to connect to them.
 struct ServerOptions {
   // redis://[[user][:password]@]host[:port][/database]. The host is a single server or any node of
   // a cluster, which names the other nodes. IPv6 addresses need brackets. `user` and `password` may

@@ -32,7 +32,7 @@ enum class Unavailable : uint8_t {
 
 // How one client uses a filter. The servers do not store these options.
 struct ClientOptions {
-  Unavailable unavailable = Unavailable::kThrow;
+  Unavailable unavailable = Unavailable::kThrow;  // how queries treat unanswered keys
   // The secret of a keyed hash, which the servers do not have: see LoadOptions::secret.
   std::optional<HashSecret> secret = {};
   // Overrides the choice of PlanRoute.
@@ -67,29 +67,31 @@ enum class RebuildState : uint8_t {
 // Returns "none", "running", "abandoned" or "unknown".
 const char* RebuildStateName(RebuildState state) noexcept;
 
+// The state of a filter on its servers.
 struct Info {
-  uint64_t blocks = 0;
-  uint64_t bytes = 0;
-  uint64_t capacity = 0;
-  double fpr = 0;
-  HashSpec hash;            // without the secret
-  uint64_t generation = 0;  // random; changes with each rebuild
-  RebuildState rebuild = RebuildState::kNone;
+  uint64_t blocks = 0;                         // number of blocks
+  uint64_t bytes = 0;                          // size of the blocks
+  uint64_t capacity = 0;                       // number of keys that the filter was sized for
+  double fpr = 0;                              // false-positive rate at `capacity`
+  HashSpec hash;                               // without the secret
+  uint64_t generation = 0;                     // random; changes with each rebuild
+  RebuildState rebuild = RebuildState::kNone;  // whether the filter is being rebuilt
   // The deadline in CreateOptions, or the last time of the clock if the clock ends before it.
   std::optional<std::chrono::system_clock::time_point> deadline;
-  uint64_t segments = 0;
-  uint64_t segment_bytes = 0;
+  uint64_t segments = 0;       // number of segments
+  uint64_t segment_bytes = 0;  // size of a segment
   // Number of segments that are missing, damaged or could not be read, and the problem of the first
   // such segment.
   uint64_t bad_segments = 0;
-  std::string problem;
+  std::string problem;  // see `bad_segments`
   // Memory of the segments on the masters (MEMORY USAGE), and the number of segments in that sum.
   // The sum does not include segments whose master did not answer.
   uint64_t server_bytes = 0;
-  uint64_t measured_segments = 0;
+  uint64_t measured_segments = 0;  // see `server_bytes`
+  // A server that has segments of the filter.
   struct Node {
-    std::string address;
-    uint64_t segments = 0;
+    std::string address;    // address of the server
+    uint64_t segments = 0;  // number of its segments
   };
   std::vector<Node> nodes;  // masters
 };
@@ -134,6 +136,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   SplitBlockFilter& operator=(SplitBlockFilter&&) noexcept;
   ~SplitBlockFilter();
 
+  // Return the properties of the filter, as in Info.
   const std::string& name() const;
   uint64_t num_blocks() const;
   uint64_t capacity() const;

@@ -19,16 +19,17 @@ extern "C" {
  * until the bank is changed or saved. Indexes may have gaps. */
 typedef struct tamis_bank tamis_bank;
 
+/* Options of a bank. */
 typedef struct tamis_bank_options {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   /* False-positive rate of filters built from keys, in [1e-12, 0.5]. 0: the rate follows from
    * `false_members` and `members`, or is 0.01 if both are 0. */
   double fpr;
   /* Expected number of false-positive members per lookup in a bank of `members` members. Set both
    * members, or leave both 0. */
   double false_members;
-  uint64_t members;
-  tamis_hash hash; /* the hash of all filters */
+  uint64_t members; /* number of members */
+  tamis_hash hash;  /* the hash of all filters */
   /* Added filters wait until 512 of them have equal size, or until all waiting filters together
    * have more bytes than this. 0: 64 MiB. */
   uint64_t buffer_bytes;
@@ -47,10 +48,12 @@ TAMIS_C_API tamis_status tamis_bank_open(const char* path, const tamis_open_opti
  * bank can also be saved. */
 TAMIS_C_API tamis_status tamis_bank_save(tamis_bank* bank, const char* path,
                                          const tamis_save_options* options);
+/* Frees a bank. NULL is ignored. */
 TAMIS_C_API void tamis_bank_free(tamis_bank* bank);
 
+/* The size and the properties of a bank. */
 typedef struct tamis_bank_info {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   uint64_t members;
   uint64_t indexes;   /* a multiple of 64, above the index of every member */
   uint64_t row_words; /* indexes / 64: words in one row of answers */

@@ -79,8 +79,9 @@ enum {
   TAMIS_HASH_SIPHASH13 = 3, /* keyed, for keys that an attacker may choose */
   TAMIS_HASH_SIPHASH24 = 4
 };
+/* The hash of a filter. */
 typedef struct tamis_hash {
-  uint32_t kind;
+  uint32_t kind;     /* TAMIS_HASH_XXH3 ... */
   uint32_t reserved; /* 0 */
   uint64_t seed;     /* of XXH3 and XXH64, otherwise 0 */
   /* The key of SipHash, otherwise 0: its first and its last 8 bytes, little-endian. */

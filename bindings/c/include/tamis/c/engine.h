@@ -19,8 +19,9 @@ extern "C" {
  * same process ID as its parent, so such a child must not use the engines of its parent. */
 typedef struct tamis_engine tamis_engine;
 
+/* Options of an engine. */
 typedef struct tamis_engine_options {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   /* Number of threads, including the calling thread, at most 1024. 0: the environment variable
    * TAMIS_THREADS, or one thread per processor that this process may use. */
   uint32_t threads;

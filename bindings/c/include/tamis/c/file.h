@@ -14,7 +14,7 @@ extern "C" {
 
 /* A filter of another library ignores `version` and `with_secret`. */
 typedef struct tamis_save_options {
-  size_t struct_bytes;
+  size_t struct_bytes;        /* set by TAMIS_INIT */
   uint32_t replace_read_only; /* 1: also replaces a file that this process may not write */
   uint32_t version;           /* of the format: 1 for readers that support only 1; 0: the newest */
   /* Whether to write the secret of a keyed hash to the file. 1: yes; -1: no; 0: yes if the filter
@@ -25,8 +25,9 @@ typedef struct tamis_save_options {
   uint32_t imported;
 } tamis_save_options;
 
+/* Options of opening a file. */
 typedef struct tamis_open_options {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   const char* backend; /* NULL: the default */
   /* Name of another library's format, such as "guava:utf8", as returned by tamis_format_name. The
    * bytes of such a filter do not name their format. NULL: a file of tamis. */

@@ -23,14 +23,14 @@ typedef struct tamis_filter tamis_filter;
 
 /* Set capacity and fpr, or set bytes. For tamis_filter_build, capacity and bytes must be 0. */
 typedef struct tamis_filter_options {
-  size_t struct_bytes;
-  uint64_t capacity; /* number of keys to insert; at least 1 unless bytes is given */
+  size_t struct_bytes; /* set by TAMIS_INIT */
+  uint64_t capacity;   /* number of keys to insert; at least 1 unless bytes is given */
   /* False-positive rate at capacity, in [1e-12, 0.5]. 0: 0.01 for Bloom filters, and the rate of a
    * full table for cuckoo filters. A fuse filter has the fixed rate of its kind, which must not
    * exceed a nonzero fpr. */
   double fpr;
-  uint64_t bytes; /* if not 0, the size, rounded down to a size that the kind supports */
-  tamis_hash hash;
+  uint64_t bytes;         /* if not 0, the size, rounded down to a size that the kind supports */
+  tamis_hash hash;        /* the hash of the filter */
   const char* backend;    /* NULL: the default */
   uint32_t no_huge_pages; /* 1: does not request huge pages */
   uint32_t reserved;      /* 0 */
@@ -38,7 +38,7 @@ typedef struct tamis_filter_options {
 
 /* Members that are 0 have their defaults. */
 typedef struct tamis_scalable_options {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   /* Any kind except TAMIS_COUNTING, TAMIS_SCALABLE and TAMIS_FUSE...; default TAMIS_SPLIT_BLOCK. */
   uint32_t layers;
   uint32_t no_huge_pages;    /* 1: does not request huge pages */
@@ -48,8 +48,8 @@ typedef struct tamis_scalable_options {
   /* Each layer gets the share 1 - tightening of the rate that earlier layers left; in [0.01, 0.99];
    * default 0.85. */
   double tightening;
-  uint64_t max_bytes; /* of all layers together; 0: unlimited */
-  tamis_hash hash;
+  uint64_t max_bytes;  /* of all layers together; 0: unlimited */
+  tamis_hash hash;     /* the hash of the filter */
   const char* backend; /* NULL: the default */
 } tamis_scalable_options;
 
@@ -83,8 +83,9 @@ TAMIS_C_API tamis_status tamis_filter_build(uint32_t kind, const tamis_filter_op
                                             const tamis_engine* engine, const tamis_keys* keys,
                                             uint64_t num_chunks, tamis_filter** out);
 
+/* Options of a view. */
 typedef struct tamis_view_options {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   tamis_hash hash;     /* the hash of the keys; XXH64, seed 0 in Parquet files */
   const char* backend; /* NULL: the default */
   /* A counter to which insertions add the number of their keys, duplicates included. May be NULL.
@@ -118,10 +119,11 @@ TAMIS_C_API void tamis_filter_free(tamis_filter* filter);
 
 /* ---- Description ---- */
 
+/* The size and the properties of a filter. */
 typedef struct tamis_filter_info {
-  size_t struct_bytes;
-  uint32_t kind;      /* TAMIS_SPLIT_BLOCK ...; 0 for a filter of another library */
-  uint32_t abilities; /* TAMIS_CAN_...; for a filter of another library only TAMIS_CAN_ERASE */
+  size_t struct_bytes; /* set by TAMIS_INIT */
+  uint32_t kind;       /* TAMIS_SPLIT_BLOCK ...; 0 for a filter of another library */
+  uint32_t abilities;  /* TAMIS_CAN_...; for a filter of another library only TAMIS_CAN_ERASE */
   /* Name of the other library's format, such as "guava:utf8"; NULL for other filters. Valid while
    * the program runs. */
   const char* format;
@@ -165,6 +167,7 @@ TAMIS_C_API tamis_status tamis_filter_set_backend(tamis_filter* filter, const ch
 /* ---- One key. An integer is widened to 64 bits. `string` has `bytes` bytes, and may be NULL if
  * `bytes` is 0. A hash is a result of tamis_hash_keys with the filter's hash. ---- */
 
+/* Query one key. */
 TAMIS_C_API tamis_answer tamis_filter_contains_u64(const tamis_filter* filter, uint64_t key);
 TAMIS_C_API tamis_answer tamis_filter_contains_string(const tamis_filter* filter,
                                                       const char* string, size_t bytes);

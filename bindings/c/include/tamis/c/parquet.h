@@ -50,8 +50,9 @@ enum {
   TAMIS_PARQUET_DOUBT = 5      /* an error or an unsupported feature */
 };
 
+/* Options of a query of Parquet files. */
 typedef struct tamis_parquet_options {
-  size_t struct_bytes;
+  size_t struct_bytes; /* set by TAMIS_INIT */
   const char* column;  /* path of the column, with dots between names: "id", "tags.list.element" */
   const char* backend; /* NULL: the default */
   uint32_t meaning;    /* meaning of the keys: TAMIS_PARQUET_VALUES ... */
@@ -66,21 +67,22 @@ typedef struct tamis_parquet_options {
 typedef struct tamis_parquet_group {
   uint32_t outcome; /* TAMIS_PARQUET_NO_VALUES ... */
   uint32_t reserved;
-  uint64_t rows;
+  uint64_t rows;     /* number of rows */
   uint64_t bytes;    /* compressed; uncompressed if the footer lacks the compressed size */
   uint64_t hits;     /* with TAMIS_PARQUET_GROUPS, a filter adds at most 1 */
   const char* doubt; /* the reason for TAMIS_PARQUET_DOUBT; otherwise "" */
   const uint32_t*
       keys; /* TAMIS_PARQUET_PAIRS: indices of the keys, in no particular order; empty in doubt */
-  uint64_t num_keys;
+  uint64_t num_keys; /* number of elements of `keys` */
 } tamis_parquet_group;
+/* The answer for one file. */
 typedef struct tamis_parquet_file {
-  uint64_t index; /* index in `paths` */
-  uint64_t bytes;
+  uint64_t index;    /* index in `paths` */
+  uint64_t bytes;    /* size of the file */
   const char* doubt; /* why the file could not be queried; num_groups is then 0. Otherwise "" */
-  const tamis_parquet_group* groups;
-  uint64_t num_groups;
-  uint32_t kept; /* 0: certainly contains none of the keys */
+  const tamis_parquet_group* groups; /* the answers for its row groups */
+  uint64_t num_groups;               /* number of elements of `groups` */
+  uint32_t kept;                     /* 0: certainly contains none of the keys */
   uint32_t reserved;
 } tamis_parquet_file;
 

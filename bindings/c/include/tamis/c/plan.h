@@ -9,14 +9,15 @@
 extern "C" {
 #endif
 
+/* Requirements for a structure. */
 typedef struct tamis_plan_options {
-  size_t struct_bytes;
-  uint64_t keys;      /* number of distinct keys, at least 1 */
-  double fpr;         /* false-positive rate, in [1e-12, 0.5]; 0: 0.01 */
-  uint32_t must;      /* TAMIS_CAN_...: required abilities */
-  uint32_t has_range; /* 1: the keys are integers from range_low to range_high, inclusive */
-  uint64_t range_low;
-  uint64_t range_high;
+  size_t struct_bytes; /* set by TAMIS_INIT */
+  uint64_t keys;       /* number of distinct keys, at least 1 */
+  double fpr;          /* false-positive rate, in [1e-12, 0.5]; 0: 0.01 */
+  uint32_t must;       /* TAMIS_CAN_...: required abilities */
+  uint32_t has_range;  /* 1: the keys are integers from range_low to range_high, inclusive */
+  uint64_t range_low;  /* smallest key */
+  uint64_t range_high; /* largest key */
   uint64_t max_bytes;  /* largest size allowed; 0: the memory of this machine */
   uint64_t batch_keys; /* keys per lookup, to predict its time; 0: 1,000,000 */
   uint64_t key_bytes;  /* mean size of a key, for exact structures without a range; 0: 8 */
