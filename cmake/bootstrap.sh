@@ -21,6 +21,7 @@ bench_libraries="$demo_libraries libbenchmark-dev"
 clang_programs="clang++:clang"
 clang_libraries="libclang-rt-dev"
 browser_programs="chromium:chromium"
+site_programs="doxygen:doxygen python3:python3"
 report_packages="python3-matplotlib python3-jsonschema"
 # For the tests of the Python package, which install all other packages from PyPI.
 python_packages="python3-dev python3-venv"
@@ -50,6 +51,8 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
   bench [ARGUMENTS]  build tamis-bench and tamis-report without the tests, and run
                      `tamis-bench ARGUMENTS`; the archive of a release is enough for it
   browser            install Chromium, for the tests of the page of tamis-report
+  site               build the pages of docs/ and the reference of all headers as a website:
+                     build/site/index.html, which needs no network
   deps               only install the packages that `demo` and `test` need
   clang              install clang with its sanitizers and libFuzzer, for the preset `clang`
   aarch64 [ARGUMENTS]
@@ -200,6 +203,12 @@ browser() {
     unavailable "needs chromium"
 }
 
+site() {
+  install_missing "$site_programs" "" && command -v doxygen >/dev/null || unavailable "needs doxygen"
+  python3 -B "$root/docs/site/build.py" "$root/build"
+  say "open build/site/index.html"
+}
+
 # take_options ARGUMENTS...: sets $options to the options for CMake, which come first and contain no spaces,
 # and $taken to their number.
 take_options() {
@@ -344,6 +353,7 @@ case $command in
   test) run_tests "$@" ;;
   bench) bench "$@" ;;
   browser) browser ;;
+  site) site ;;
   clang) clang_with_libfuzzer ;;
   deps) need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages" ;;
   aarch64) aarch64 "$@" ;;
