@@ -267,7 +267,7 @@ TEST(GuardFormsTest, NothingIsInsertedIntoAFilterOfOtherKeys) {
   CacheGuard<std::string, int, LockedBlocks> guard(live);
   bool committed = false;
   ExpectError([&] { guard.Insert("here", [&] { committed = true; }); }, ErrorCode::kIncompatible,
-              "publish one that was made of text");
+              "publish a filter whose keys are text");
   EXPECT_FALSE(committed);
   EXPECT_EQ(live.Read()->key_types(), KeyTypes(KeyType::kInteger));
   live.Publish(FilterOf<LockedBlocks>({}));
