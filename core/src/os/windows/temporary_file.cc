@@ -67,6 +67,20 @@ bool MayBeReplaced(const fs::path& path) {
   return handle || GetLastError() == ERROR_SHARING_VIOLATION;
 }
 
+// Returns the error, or ERROR_SUCCESS. Tries again for 50 ms if the target is in use: others may
+// have it open for a moment, for example to read its status.
+DWORD MoveOnto(const fs::path& from, const fs::path& to) {
+  for (int tries = 1;; ++tries) {
+    if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
+      return ERROR_SUCCESS;
+    }
+    const DWORD error = GetLastError();
+    const bool in_use = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
+    if (!in_use || tries > 5) return error;
+    Sleep(10);
+  }
+}
+
 }  // namespace
 
 struct TemporaryFile::State {
@@ -158,9 +172,7 @@ void TemporaryFile::ReplaceTarget() {
   if (!RenamePosix(state_->file.get(), target.path)) {
     // Without those semantics, a read-only file cannot be replaced.
     if (target.read_only()) SetFileAttributesW(target.path.c_str(), FILE_ATTRIBUTE_NORMAL);
-    if (!MoveFileExW(state_->name.c_str(), target.path.c_str(),
-                     MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
-      const DWORD error = GetLastError();
+    if (const DWORD error = MoveOnto(state_->name, target.path); error != ERROR_SUCCESS) {
       if (target.read_only()) SetFileAttributesW(target.path.c_str(), target.attributes);
       if (error != ERROR_DISK_FULL && MayBeReplaced(target.path)) {
         throw Error(ErrorCode::kBusy, TextOf(target.path) +
