@@ -197,7 +197,7 @@ TEST(RedisBloomDumpTest, ACuckooFilterIsReadUntilItStaysTheSame) {
     return reply;
   }));
   ExpectError([&] { DumpRedisBloom(Options(server), "users"); }, ErrorCode::kUnavailable,
-              "each of the 5 times");
+              "during each of 5 reads");
 }
 
 TEST(RedisBloomDumpTest, OfAFilterWithoutKeys) {
