@@ -69,7 +69,7 @@ void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
   for (; same && !names.empty(); names.pop_back()) same = walker.Binary() == names.back();
   if (!same) {
     walker.Fail(begin,
-                "a column with another path than " + schema.PathOf(column) + " in the schema");
+                "a column path that differs from " + schema.PathOf(column) + " in the schema");
   }
 }
 

@@ -22,7 +22,7 @@ struct PlacedStruct {
   size_t begin = 0;
   std::vector<PlacedField> fields = {};  // in file order
   size_t stop_at = 0;                    // the struct ends one byte later
-  int16_t last_id = 0;  // base for the number of a field added in front of the stop byte
+  int16_t last_id = 0;  // number of the last field; the number of an added field is relative to it
 
   // Returns nullptr if there is no such field.
   const PlacedField* Find(int16_t id) const;

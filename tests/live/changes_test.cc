@@ -131,7 +131,7 @@ TYPED_TEST(ChangesTest, AFilterOfAnotherHashIsNotPublished) {
     return FilterOf<TypeParam>({1}, 1000, HashSpec{HashKind::kXxh3, 77});
   }};
   ExpectError([&] { this->live_.Rebuild(source); }, ErrorCode::kIncompatible,
-              "has another hash than the changes");
+              "differs from the hash of the recorded changes");
   EXPECT_EQ(this->live_.Read().generation(), 1u);
   Live<TypeParam> other({.hash = {HashKind::kXxh3, 77}});
   EXPECT_EQ(other.Rebuild(source), 1u);

@@ -77,7 +77,7 @@ class CsvReader {
     kStart,         // at the beginning of a field
     kPlain,         // in a field without quotes
     kQuoted,        // in quotes
-    kQuote,         // after a quote in quotes: the closing quote, or the first of two
+    kQuote,         // after a quote that closes a quoted field or begins a doubled quote
     kQuoteReturn,   // after the closing quote and a CR
     kAfterClosing,  // in text after a closing quote, which should not be there
   };

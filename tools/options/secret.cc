@@ -60,7 +60,7 @@ std::optional<HashSecret> SecretOptions::Read() const {
   const std::optional<HashSecret> secret = Parse(file.text());
   if (!secret) {
     throw Error(ErrorCode::kInvalidArgument,
-                file.name() + ": not a secret, which is 32 hexadecimal digits on a single line");
+                file.name() + ": not a secret; a secret is 32 hexadecimal digits on a single line");
   }
   return secret;
 }

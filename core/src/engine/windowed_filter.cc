@@ -111,8 +111,8 @@ void WindowedFilter<F>::Query(const Keys& keys, uint64_t* bits, const Engine* en
   detail::ClearNulls(keys, 0, keys.size(), bits);
 }
 
-// Keys are split where the newest filter may become full, so that no filter is cleared while a
-// piece is inserted.
+// Inserts the keys in pieces. A piece ends where the newest filter may become full, so that the
+// oldest filter is only cleared between two pieces.
 template <typename F>
 size_t WindowedFilter<F>::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs,
                                 const Engine* engine) {

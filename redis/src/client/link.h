@@ -114,9 +114,10 @@ class Link {
   std::string error_;
   std::deque<Flight> flights_;
   uint64_t bytes_in_flight_ = 0;
-  std::deque<Outgoing> outgoing_;  // one for each of the last flights
-  size_t sent_ = 0;                // bytes of outgoing_.front() that were sent, head and tail
-  bool unsent_ = false;            // whether the buffer of the context has bytes to send
+  // Commands that are not completely sent. They are the last commands of flights_, in this order.
+  std::deque<Outgoing> outgoing_;
+  size_t sent_ = 0;      // bytes of outgoing_.front() that were sent, head and tail
+  bool unsent_ = false;  // whether the buffer of the context has bytes to send
   Time deadline_ = Time::max();
 };
 

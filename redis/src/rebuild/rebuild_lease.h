@@ -27,7 +27,7 @@ class RebuildLease {
 
   // Replaces the record whose text is `found` by `mine`, takes the lease, and adopts the
   // descriptor. `found` is "" if there is no record. `former_owner`: an owner whose lease counts as
-  // expired; 0: none. Returns false if servers have another record than `found`. Throws
+  // expired; 0: none. Returns false if the record on the servers is not `found`. Throws
   // Error(kBusy) if another client has the lease, and Error(kInvalidArgument) if the filter was
   // removed.
   bool Take(const std::string& found, const RebuildRecord& mine, uint64_t former_owner = 0);

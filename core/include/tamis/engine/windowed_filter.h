@@ -65,7 +65,7 @@ struct WindowOptions {
 // memory at such rates, because no Bloom filter has fewer than about sqrt(s / rate) bits.
 //
 // The call that inserts the last key of a filter also clears the oldest filter, which writes
-// bytes() / g bytes. More filters make such a call shorter.
+// bytes() / g bytes. With more filters, this takes less time.
 //
 // Functions for many keys may throw std::bad_alloc. A window cannot be saved.
 template <typename F>

@@ -352,7 +352,7 @@ uint64_t Live<F>::BuildAndPublish(const RebuildSource<F>& source, const RebuildO
   if constexpr (ConcurrentlyChangeable<F>) {
     if (HashSpec(next.hash()) != HashOfChanges(current_.Get().get())) {
       throw Error(ErrorCode::kIncompatible,
-                  "the rebuilt filter has another hash than the changes that were recorded for it");
+                  "the hash of the rebuilt filter differs from the hash of the recorded changes");
     }
     detail::ReplayUntilFew(log_, next);
   }

@@ -31,7 +31,7 @@ class LiveState;
 }  // namespace detail
 
 // A source reports its progress, and learns whether to stop, through this class. Only one thread
-// may use an object.
+// may use the RebuildContext of a rebuild.
 class RebuildContext {
  public:
   // Sets the total number of keys, if the source knows it.

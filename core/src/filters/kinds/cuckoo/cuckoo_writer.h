@@ -64,7 +64,8 @@ class CuckooWriter final : public BulkWriter {
   static void ForEachSegment(const Share& share, size_t chunk, const Visit& visit) noexcept;
   template <typename Visit>
   void ForEachSegment(size_t chunk, const Visit& visit) noexcept;
-  // Returns the index in the call of the key of an entry in this slice.
+  // Returns the index of an entry's key among the keys of the call. The entry must be in this
+  // slice.
   uint64_t IndexOf(uint64_t entry) const noexcept;
 
   const Change change_;

@@ -44,7 +44,7 @@ size_t FuseShard::TryToPeel(std::span<const uint64_t> hashes) noexcept {
   const uint64_t length = geometry_.length();
   uint64_t* const xors = xors_.data();
   uint8_t* const degrees = degrees_.data();
-  bool wrapped = false;  // true if a degree wrapped around: 256 hashes would look like none
+  bool wrapped = false;  // true if a slot has 256 hashes, so that its degree is 0 again
   for (size_t i = 0; i < hashes.size(); ++i) {
     const uint64_t mixed = mixed_[i];
     const fuse::Places at = fuse::Locate(mixed, range, length);

@@ -17,7 +17,7 @@ enum class ShardOutcome : uint8_t {
   kStuck,       // no multiplier builds the shard with this geometry
 };
 
-// The memory of one thread, for one shard after another.
+// Builds one shard after another in the same memory. Each thread needs its own object.
 class FuseShard {
  public:
   // Attempts per shard and geometry. For random hashes, an attempt fails with a probability of at

@@ -7,7 +7,7 @@
 namespace tamis::detail {
 namespace {
 
-constexpr size_t kLineHashes = 8;  // the number in a cache line
+constexpr size_t kLineHashes = 8;  // number of hashes in a cache line
 
 }  // namespace
 

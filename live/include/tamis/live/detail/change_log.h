@@ -38,7 +38,8 @@ using ChangeRecord = std::vector<std::unique_ptr<RecordedChanges>>;
 //   way.
 // - The record: hashes of the keys changed since a rebuild began.
 //
-// All functions are thread-safe. Only one rebuild at a time calls the functions for rebuilds.
+// All functions are thread-safe, but only one rebuild at a time may call the functions for
+// rebuilds.
 class ChangeLog {
  public:
   ChangeLog() = default;
@@ -58,8 +59,8 @@ class ChangeLog {
     Passage& operator=(const Passage&) = delete;
     ~Passage();
 
-    // Returns whether changes are recorded. If changes are not recorded, and a rebuild begins while
-    // this object exists, the rebuild waits for the end of the scope before it reads keys.
+    // Returns whether changes were recorded when this object was made. If they were not, a rebuild
+    // that begins later waits until CloseScope ends the scope of this change. Then it reads keys.
     bool recording() const noexcept { return recording_; }
 
    private:
