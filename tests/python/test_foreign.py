@@ -79,9 +79,9 @@ def test_wrong_use(tmp_path):
     f = made([1])
     with pytest.raises(tamis.InvalidArgumentError, match="allowed: guava:"):
         tamis.ForeignFilter.load(LONG, "guava")
-    with pytest.raises(tamis.InvalidArgumentError, match="these are text"):
+    with pytest.raises(tamis.InvalidArgumentError, match="the keys of this call are text"):
         "text" in f
-    with pytest.raises(tamis.InvalidArgumentError, match="these are text"):
+    with pytest.raises(tamis.InvalidArgumentError, match="the keys of this call are text"):
         f.contains(["text"])
     with pytest.raises(TypeError):
         1.5 in f

@@ -66,7 +66,7 @@ def test_many_keys():
     assert at_once.get_many(["ada", "bob", "ada"]) == [7, 7, 7] and asked == [["ada", "bob"]]
     assert at_once.get("cem") == 7
     short = tamis.live.CacheGuard(live, load_many=lambda keys: [])
-    with pytest.raises(tamis.InvalidArgumentError, match="gave 0 values"):
+    with pytest.raises(tamis.InvalidArgumentError, match="returned 0 values"):
         short.get_many(["ada"])
 
 
