@@ -221,6 +221,10 @@ def prepare(out):
         elif path.endswith(".h"):
             text, copy = header(text), out / path.split("/include/")[1]
         else:
+            # Doxygen reads every file in the folder of the examples, so they have a folder of their own.
+            example_copy = out.parent / "site-examples" / path
+            example_copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, example_copy)
             text, copy = f"/** @example {path} */\n", out / f"{path}.dox"
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8")
@@ -228,7 +232,7 @@ def prepare(out):
 
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
-    for name in ("site", "site-input", "site-xml"):
+    for name in ("site", "site-input", "site-examples", "site-xml"):
         shutil.rmtree(out / name, ignore_errors=True)
     prepare(out / "site-input")
     shutil.copy(ROOT / "docs/site/namespaces.dox", out / "site-input")
