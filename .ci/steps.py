@@ -39,7 +39,7 @@ debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OF
 cross-musl    release               90   .ci/cross x86_64-linux-musl && .ci/cross aarch64-linux-musl
 cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28
 cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos
-cross-windows release               90   .ci/cross x86_64-windows-gnu
+cross-windows release               90   .ci/cross x86_64-windows-gnu && .ci/cross x86_64-windows-gnu command
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"
