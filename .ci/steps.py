@@ -40,6 +40,8 @@ cross-musl    release               90   .ci/cross x86_64-linux-musl && .ci/cros
 cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28
 cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos
 cross-windows release               90   .ci/cross x86_64-windows-gnu && .ci/cross x86_64-windows-gnu command
+cross-mingw   release               90   .ci/cross x86_64-windows-mingw
+cross-winarm  release               30   .ci/cross aarch64-windows-gnu core
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"
