@@ -21,7 +21,7 @@ std::vector<int64_t> Numbers() {
   }
   numbers.push_back(std::numeric_limits<int64_t>::max());
   std::mt19937_64 random(1);
-  for (int i = 0; i < 64; ++i) numbers.push_back(static_cast<int64_t>(random() >> (i + 1)));
+  for (int i = 1; i < 64; ++i) numbers.push_back(static_cast<int64_t>(random() >> i));
   for (size_t i = 0, n = numbers.size(); i < n; ++i) numbers.push_back(~numbers[i]);
   return numbers;
 }
