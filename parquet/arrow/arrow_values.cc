@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -45,7 +46,7 @@ std::string_view StringAt(const uint8_t* bytes, size_t size) {
 
 class ArrowValues final : public ColumnValues {
  public:
-  explicit ArrowValues(const std::filesystem::path& path) : name_(path.string()) {
+  explicit ArrowValues(const std::filesystem::path& path) : name_(os::TextOf(path)) {
     Try([&] {
       arrow_parquet::ReaderProperties properties = arrow_parquet::default_reader_properties();
       properties.enable_buffered_stream();  // streams pages instead of whole chunks

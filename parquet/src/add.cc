@@ -13,6 +13,7 @@
 #include "core/src/file/atomic_file.h"
 #include "core/src/os/file.h"
 #include "core/src/os/io_error.h"
+#include "core/src/os/path_text.h"
 #include "core/src/os/temporary_file.h"
 #include "parquet/src/add_filter.h"
 #include "parquet/src/filter_header.h"
@@ -114,7 +115,7 @@ class Adder {
     const std::optional<os::FileStatus> there = os::StatusOf(to);
     if (there && there->identity == status_.identity) {
       throw Error(ErrorCode::kInvalidArgument,
-                  to.string() + ": is the input file, which is never overwritten");
+                  os::TextOf(to) + ": is the input file, which is never overwritten");
     }
     RequireSavable(to, options_.save);
     const auto write = [this](os::TemporaryFile& file) {

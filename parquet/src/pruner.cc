@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/src/os/path_text.h"
 #include "parquet/src/file_asker.h"
 #include "tamis/engine/engine_threads.h"
 #include "tamis/error.h"
@@ -123,7 +124,7 @@ class PruningRun {
     const std::filesystem::path& path = paths_[file->index];
     ++opening_;
     lock.unlock();
-    file->answer.name = path.string();
+    file->answer.name = os::TextOf(path);
     try {
       file->source = OpenSource(path);
       file->answer.bytes = file->source->size();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/src/file/regular_file.h"
+#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -12,7 +13,7 @@ namespace {
 // An open file.
 class FileSource : public Source {
  public:
-  explicit FileSource(const std::filesystem::path& path) : file_(path), name_(path.string()) {}
+  explicit FileSource(const std::filesystem::path& path) : file_(path), name_(os::TextOf(path)) {}
 
   const std::string& name() const noexcept override { return name_; }
   uint64_t size() const noexcept override { return file_.bytes(); }

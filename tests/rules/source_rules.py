@@ -86,9 +86,9 @@ ALLOWED = [
     ("parquet/src/add.cc", [STD, PUBLIC_CORE, OS, PARQUET, r"parquet/src/\w+\.h",
                             r"core/src/file/atomic_file\.h"]),
     # The only folder that includes Arrow.
-    ("parquet/arrow/", [STD, r"(arrow|parquet)/[\w/]+\.h", PUBLIC_CORE, PARQUET]),
-    ("parquet/src/source.cc", [STD, PUBLIC_CORE, PARQUET, r"core/src/file/regular_file\.h"]),
-    ("parquet/", [STD, PUBLIC_CORE, PARQUET, r"parquet/src/\w+\.h"]),
+    ("parquet/arrow/", [STD, r"(arrow|parquet)/[\w/]+\.h", PUBLIC_CORE, OS, PARQUET]),
+    ("parquet/src/source.cc", [STD, PUBLIC_CORE, OS, PARQUET, r"core/src/file/regular_file\.h"]),
+    ("parquet/", [STD, PUBLIC_CORE, OS, PARQUET, r"parquet/src/\w+\.h"]),
     ("bindings/python/src/redis/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
     ("bindings/python/",
