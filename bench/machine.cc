@@ -8,6 +8,7 @@
 
 #include "bench/commit.h"
 #include "bench/os/system.h"
+#include "core/src/os/process.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/physical_memory.h"
 #include "tamis/version.h"
@@ -62,7 +63,7 @@ std::string OrUnknown(const std::string& value) { return value.empty() ? "unknow
 std::vector<std::pair<std::string, std::string>> MachineFacts() {
   return {
       {"date", Date()},
-      {"processor", OrUnknown(os::ProcessorName())},
+      {"processor", OrUnknown(tamis::os::ProcessorName())},
       {"processors", std::to_string(os::AllowedProcessors().size())},
       {"caches", OrUnknown(Caches())},
       {"memory", detail::StrCat(PhysicalMemory() >> 20, " MiB")},

@@ -42,17 +42,6 @@ std::string SystemVersion() {
   return std::string(system.sysname) + " " + system.release + " " + system.machine;
 }
 
-std::string ProcessorName() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    const size_t colon = line.find(':');
-    if (!line.starts_with("model name") || colon == std::string::npos) continue;
-    const size_t value = line.find_first_not_of(" \t", colon + 1);
-    return value == std::string::npos ? "" : line.substr(value);
-  }
-  return "";
-}
-
 std::vector<DataCache> DataCaches() {
   std::vector<DataCache> caches;
   for (int i = 0;; ++i) {

@@ -12,8 +12,6 @@ namespace tamis::bench::os {
 
 // Returns a text such as "Linux 6.1.0 x86_64".
 std::string SystemVersion();
-// Returns the name of the processor, or an empty string if it is unknown.
-std::string ProcessorName();
 
 struct DataCache {
   int level = 0;

@@ -25,17 +25,6 @@ double Seconds(const FILETIME& time) {
 
 std::string SystemVersion() { return tamis::os::SystemName(); }
 
-std::string ProcessorName() {
-  char name[256];
-  DWORD bytes = sizeof(name);
-  if (RegGetValueA(HKEY_LOCAL_MACHINE, "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0",
-                   "ProcessorNameString", RRF_RT_REG_SZ, nullptr, name, &bytes) != 0) {
-    return "";
-  }
-  const std::string text(name);
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
 std::vector<DataCache> DataCaches() {
   std::vector<DataCache> caches;
   DWORD bytes = 0;

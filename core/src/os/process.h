@@ -30,6 +30,10 @@ uint64_t MachineMemory() noexcept;
 // Unlike the wall clock, this excludes the time that other programs take.
 std::optional<double> ThreadSeconds() noexcept;
 
+// Returns a name such as "Intel(R) Xeon(R) Processor", or an empty string if the system does not
+// name the processor.
+std::string ProcessorName();
+
 // Returns a name such as "Linux x86_64", or an empty string if the system has none.
 std::string SystemName();
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -228,20 +227,12 @@ double ThreadStartSeconds(unsigned threads) {
   return seconds[kCalls / 2] / (threads - 1);
 }
 
-// Returns "Intel(R) Xeon(R) Processor", or "Linux aarch64" if the system does not name it.
-std::string ProcessorName() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  const std::string system = os::SystemName();
-  return system.empty() ? "unknown processor" : system;
-}
-
 std::string Machine(unsigned threads) {
-  std::string name = detail::StrCat(ProcessorName(), ", ", threads,
-                                    threads == 1 ? " thread" : " threads", ", backends");
+  std::string processor = os::ProcessorName();
+  if (processor.empty()) processor = os::SystemName();
+  if (processor.empty()) processor = "unknown processor";
+  std::string name =
+      detail::StrCat(processor, ", ", threads, threads == 1 ? " thread" : " threads", ", backends");
   for (const Backend& backend : Backends()) name += " " + std::string(backend.name);
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
 #include <thread>
 
 namespace tamis::os {
@@ -41,6 +42,15 @@ std::optional<double> ThreadSeconds() noexcept {
   timespec time;
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return std::nullopt;
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::string ProcessorName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
 }
 
 std::string SystemName() {

@@ -30,6 +30,17 @@ uint64_t MachineMemory() noexcept {
 // GetThreadTimes advances in steps of 15.6 ms, longer than most measured times.
 std::optional<double> ThreadSeconds() noexcept { return std::nullopt; }
 
+std::string ProcessorName() {
+  char name[256];
+  DWORD bytes = sizeof(name);
+  if (RegGetValueA(HKEY_LOCAL_MACHINE, "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0",
+                   "ProcessorNameString", RRF_RT_REG_SZ, nullptr, name, &bytes) != 0) {
+    return {};
+  }
+  const std::string text(name);
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 std::string SystemName() {
   SYSTEM_INFO info;
   GetNativeSystemInfo(&info);
