@@ -30,7 +30,7 @@ function(tamis_align_functions target)
   endif()
 endfunction()
 
-# tamis_msvc_flags(<target>): does what tamis_flags does, with options of Visual Studio. clang-cl takes them, too.
+# tamis_msvc_flags(<target>): does what tamis_flags does, with options of Visual Studio, which clang-cl also accepts.
 function(tamis_msvc_flags target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C,CXX>:/fp:precise;/utf-8> $<$<COMPILE_LANGUAGE:CXX>:/EHsc;/GR;/Zc:__cplusplus;/bigobj>)

@@ -15,12 +15,4 @@ set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 set(CMAKE_CXX_FLAGS_INIT -Wa,-mbig-obj)
 
 get_filename_component(tamis_prefix "${CMAKE_CURRENT_LIST_DIR}/../build/cross/x86_64-windows-mingw-prefix" ABSOLUTE)
-set(CMAKE_FIND_ROOT_PATH "${tamis_prefix}")
-set(CMAKE_PREFIX_PATH "${tamis_prefix}")
-set(ENV{PKG_CONFIG_LIBDIR} "${tamis_prefix}/lib/pkgconfig")
-
-# Programs of the build machine; headers, libraries and packages of the target only.
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+include("${CMAKE_CURRENT_LIST_DIR}/toolchain-prefix.cmake")

@@ -32,12 +32,4 @@ elseif(CMAKE_SYSTEM_NAME STREQUAL "Windows")
 endif()
 
 set(tamis_prefix "${tamis_cross}/${TAMIS_ZIG_TARGET}-prefix")
-set(CMAKE_FIND_ROOT_PATH "${tamis_prefix}")
-set(CMAKE_PREFIX_PATH "${tamis_prefix}")
-set(ENV{PKG_CONFIG_LIBDIR} "${tamis_prefix}/lib/pkgconfig")
-
-# Programs of the build machine; headers, libraries and packages of the target only.
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+include("${CMAKE_CURRENT_LIST_DIR}/toolchain-prefix.cmake")

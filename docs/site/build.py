@@ -151,7 +151,7 @@ def header(text):
     for token in TOKEN.finditer(text):
         getattr(state, token.lastgroup)(token[0], text[token.start():])
     if state.scopes != ["file"]:
-        sys.exit(f"filter.py: braces that do not match: {state.scopes}")
+        sys.exit(f"build.py: braces that do not match: {state.scopes}")
     return "\n".join(state.out)
 
 
