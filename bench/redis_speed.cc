@@ -11,11 +11,10 @@
 // - a NearCache beside the local filter, in turns: half of the keys are in the filter, and a writer
 //   inserts 1,000 keys every 10 ms
 // - how long another client waits for a GET of a small key while a local filter of KEYS keys is
-//   pushed repeatedly: with pauses, without pauses, and without bounds. The client sends a GET each
-//   millisecond, to one master after the other
+//   pushed repeatedly: with pauses, without pauses, and without bounds. Each millisecond, the
+//   client sends a GET to the next master
 // - the medians of calls of BATCH keys, timed one by one
-// - one call of each kind with LARGE keys, of which the textbook way processes as many as it can in
-//   10 seconds
+// - one call of each kind with LARGE keys. The textbook way stops after 10 seconds
 // - a rebuild of the filter of LARGE keys
 //
 // Exit status: 0 if no present key was missed, otherwise 1; 2 for bad arguments.

@@ -16,8 +16,9 @@
 namespace tamis::bench {
 
 // The clock of a measurement. One thread is measured by its own clock, which stands still while
-// another process uses its processor. Several threads are measured by the wall clock, and so is one
-// thread if the system has no clocks of threads. On an idle machine both clocks agree.
+// another process uses its processor. The wall clock measures several threads. It also
+// measures one thread if the system has no clock for each thread. On an idle machine both clocks
+// agree.
 enum class Time { kThread, kWall };
 
 inline double NowNs(Time time) {

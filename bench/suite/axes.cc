@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kMinBytes = 4096;
 constexpr uint64_t kMostForKeys = uint64_t{1200} << 20;
 
-// Returns the largest size of a filter in memory. Memory holds two such filters, one of them
-// without huge pages, and the keys.
+// Returns the largest size of a filter in memory. There must be memory for the keys and for two
+// such filters, one with huge pages and one without.
 uint64_t MemoryShare(uint64_t physical_memory) {
   if (physical_memory == 0) return ~uint64_t{0};
   const uint64_t third = physical_memory / 3;

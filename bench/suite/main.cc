@@ -23,8 +23,7 @@ namespace {
 
 std::unique_ptr<benchmark::BenchmarkReporter> ReporterOf(const std::string& format) {
   if (format == "json") return std::make_unique<benchmark::JSONReporter>();
-    // Google Benchmark deprecates its CSV reporter in favour of a tool that converts JSON, and has
-    // no other reporter with output for programs.
+    // Google Benchmark deprecates this reporter, because a tool of its own converts JSON to CSV.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
   return std::make_unique<benchmark::CSVReporter>();

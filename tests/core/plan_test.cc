@@ -458,8 +458,7 @@ TEST_F(PlanFiltersTest, AbsurdSizesAreReportedWithABetterKind) {
     EXPECT_EQ(SizingAdvice(info.kind, 1'000'000, 0.03), "") << info.name;
   }
   for (const double fpr : {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9}) {
-    // There is no advice against the default, which is fast, and against the only kind that both
-    // erases and merges.
+    // The default is fast, and only one kind both erases and merges. The advice is against neither.
     EXPECT_EQ(SizingAdvice(FilterKind::kSplitBlock, 1'000'000, fpr), "");
     EXPECT_EQ(SizingAdvice(FilterKind::kCounting, 1'000'000, fpr), "");
   }

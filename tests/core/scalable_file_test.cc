@@ -403,7 +403,7 @@ class UnusedResource : public std::pmr::memory_resource {
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 };
 
-// As in the saved filter, the layers leave too little of the bound for another layer.
+// The layers leave too little of the bound for another layer, as in the saved filter.
 template <typename F>
 void AFilterThatTheBoundLeavesNoLayerTakesNoKeyAfterLoading() {
   const TemporaryFolder folder;

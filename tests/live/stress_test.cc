@@ -51,7 +51,8 @@ struct Figures {
 };
 
 // Queries at most a few hundred inserted keys, one by one or in bulk, and the same number of other
-// keys, because only before the answer "no" a cuckoo filter checks whether fingerprints were moved.
+// keys. Other keys matter because a cuckoo filter checks for moved fingerprints only before it
+// answers "no".
 template <typename Filter>
 void AskForSome(const Filter& filter, KeySpan known, Random& random, Figures& figures) {
   constexpr size_t kKeys = 500;

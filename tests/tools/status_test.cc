@@ -119,7 +119,7 @@ TEST_F(StatusTest, AReportThatFailsLeavesSavedFiles) {
     EXPECT_TRUE(result.ErrHas("cannot write standard output: No space left")) << result.err;
     EXPECT_EQ(Sh("cmp -s a.bank new").status, same ? 0 : 1) << command;
   }
-  // The status is that of the earlier failure, although the report fails, too.
+  // The report fails as well, but the status names the first failure.
   EXPECT_EQ(Sh("tamis build -o folder/none --json keys > /dev/full").status, 3);
 }
 

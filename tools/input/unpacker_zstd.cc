@@ -22,7 +22,8 @@ class ZstdUnpacker : public Unpacker {
   ~ZstdUnpacker() override { ZSTD_freeDStream(stream_); }
 
   size_t Unpack(std::string_view& in, std::span<char> out) override {
-    // A call of the library between frames would begin another frame, but there may be no more.
+    // After the end of a frame, a call of the library would expect another frame. The file may have
+    // no more frames.
     if (in.empty() && complete_) return 0;
     ZSTD_inBuffer input = {in.data(), in.size(), 0};
     ZSTD_outBuffer output = {out.data(), out.size(), 0};

@@ -175,8 +175,8 @@ void ArrowColumn::CheckOffsets() const {
       Refuse("its offsets are not aligned");
     }
     const std::span range(offsets + offset_, size_ + 1);
-    // `all` is the bitwise or of all offsets and differences. If one of them is negative, the
-    // highest bit of `all` is set. This check takes a fraction of a nanosecond per element.
+    // `all` is the bitwise or of all offsets and differences. Its highest bit is set if an
+    // offset or a difference is negative. This check takes a fraction of a nanosecond per element.
     using Bits = std::make_unsigned_t<Offset>;
     Bits all = static_cast<Bits>(range[size_]);
     for (size_t i = 0; i < size_; ++i) {

@@ -63,9 +63,10 @@ struct WaitsQuietly {
 //   cache. A database miss is cached for a short time, so that repeated queries of a false positive
 //   reach the database only once in that time.
 // - If no filter is usable, the guard treats every key as "maybe". A missing filter never counts as
-//   an empty filter. There is no filter before the first one is published, for example while its
-//   file is missing, damaged or being loaded. A filter is not usable if it is older than max_age,
-//   or if it has only keys of another type, such as numbers when strings are queried (key_types()).
+//   an empty filter. A filter is missing until the first filter is published, for example while its
+//   file does not exist, is damaged or is being loaded. A filter is not usable if it is older than
+//   max_age, or if it has only keys of another type, such as numbers when strings are queried
+//   (key_types()).
 //
 // If several calls need the same key from the database at the same time, one call loads it. The
 // other calls share its value or its exception, unless that is a LoadInterrupted. The next call
