@@ -9,6 +9,16 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT MSVC)
   endif()
 endif()
 
+# tamis_drop_other_systems(<variable>): removes the sources of other operating systems from a list of sources.
+function(tamis_drop_other_systems variable)
+  set(other windows)
+  if(WIN32)
+    set(other posix)
+  endif()
+  list(FILTER ${variable} EXCLUDE REGEX "/os/${other}/")
+  set(${variable} "${${variable}}" PARENT_SCOPE)
+endfunction()
+
 # tamis_unity_by_folder(<target>): in a unity build (CMAKE_UNITY_BUILD) the sources of a folder are compiled
 # together. Names in anonymous namespaces must then be unique within a folder.
 function(tamis_unity_by_folder target)
