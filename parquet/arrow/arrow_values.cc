@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/src/os/path_text.h"
 #include "tamis/error.h"
 
 namespace tamis::parquet {
@@ -46,8 +45,10 @@ std::string_view StringAt(const uint8_t* bytes, size_t size) {
 
 class ArrowValues final : public ColumnValues {
  public:
-  explicit ArrowValues(const std::filesystem::path& path) : name_(os::TextOf(path)) {
+  explicit ArrowValues(const std::filesystem::path& path) {
     Try([&] {
+      const std::u8string name = path.u8string();  // Arrow takes UTF-8 on Windows too
+      name_.assign(name.begin(), name.end());
       arrow_parquet::ReaderProperties properties = arrow_parquet::default_reader_properties();
       properties.enable_buffered_stream();  // streams pages instead of whole chunks
       properties.set_page_checksum_verification(true);

@@ -94,6 +94,7 @@ PLANTED = [
     ("includes", "live/src/a.cc", '#include "core/src/bulk/bulk.h"\n'),
     ("includes", "live/src/a.cc", "#include <iostream>\n"),
     ("includes", "live/include/tamis/live/a.h", "#include <sys/stat.h>\n"),
+    ("includes", "parquet/arrow/a.cc", '#include "core/src/os/file.h"\n'),
     ("includes", "redis/src/a.cc", "#include <hiredis/hiredis.h>\n"),
     ("includes", "redis/src/a.cc", '#include "tamis/detail/kernels.h"\n'),
     ("includes", "redis/src/a.cc", "#include <iostream>\n"),
