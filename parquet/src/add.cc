@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 using AddOutcome = AddedFilter::Outcome;
 
-constexpr size_t kPiece = size_t{1} << 20;  // of a file, copied or compared at a time
+constexpr size_t kPiece = size_t{1} << 20;  // bytes of a file that are copied or compared at a time
 
 std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -71,7 +71,7 @@ std::vector<size_t> ColumnsOf(const Schema& schema, const AddOptions& options) {
   return columns;
 }
 
-// Checks the requirements for the file before any work.
+// Throws if filters cannot be added to the file.
 void RequirePlain(const Source& source, const Footer& footer, std::span<const size_t> columns) {
   if (footer.encrypted()) {
     throw Error(ErrorCode::kUnsupported, source.name() + ": is encrypted or signed");
@@ -182,12 +182,12 @@ class Adder {
     added.reason = WhyNotPaying(footer_, row_group, column, chunk, built,
                                 header.size() + built.filter.bytes());
     if (built.present == 0 && chunk.filter_offset && !options_.replace) {
-      added.outcome = AddOutcome::kKept;  // its filter has no bits, and its chunk has no values
+      added.outcome = AddOutcome::kKept;  // no bit of it is set, and its chunk has no values
       added.bytes_in_file = 0;
       return added;
     }
-    // A filter without bits rules out existing values, so it is replaced even if the new filter is
-    // not worth its bytes.
+    // A filter in which no bit is set rules out existing values, so it is replaced even if the new
+    // filter is not worth its bytes.
     if (!added.reason.empty() && !options_.force && !without_bits) {
       added.outcome = AddOutcome::kLeftOut;
       added.bytes_in_file = 0;

@@ -18,9 +18,9 @@ inline constexpr uint64_t kMaxAddedBytes = uint64_t{128} << 20;
 
 struct BuiltFilter {
   SplitBlockBloomFilter filter;
-  uint64_t present = 0;   // values that are not null
-  uint64_t distinct = 0;  // of the present values, estimated from the bits
-  double fpr = 0;         // at this fill
+  uint64_t present = 0;   // number of values that are not null
+  uint64_t distinct = 0;  // number of distinct values, estimated from the bits
+  double fpr = 0;         // false-positive rate with these values
 };
 
 // Builds a filter of all values of a chunk, of the smallest size with a rate of at most `fpr` for

@@ -78,7 +78,7 @@ bool HasNoBits(const ConstSplitBlockView& filter) noexcept {
 void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk) {
   if (!chunk.MayHaveValues() || !HasNoBits(filter)) return;
   throw Error(ErrorCode::kCorrupt,
-              "its Bloom filter has no bits, although the column has values or may have some");
+              "its Bloom filter has no bits set, although the column may have values");
 }
 
 std::string ToParquet(const SplitBlockBloomFilter& filter) {

@@ -104,8 +104,8 @@ void FileAsker::AskFilter(const ConstSplitBlockView& view, const Range& range, A
 void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer) const {
   const ColumnChunk chunk = footer_->Chunk(group, column_);
   if (chunk.values < answer.rows) {
-    // `values` includes nulls. A writer that does not include them here may count them wrongly
-    // elsewhere, so the statistics cannot be trusted.
+    // `values` includes nulls, so it is the number of rows or more. A writer that leaves nulls out
+    // here may count them wrongly elsewhere, so the statistics cannot be trusted.
     throw Error(ErrorCode::kCorrupt,
                 detail::StrCat("the column has ", chunk.values, " values, nulls included, in ",
                                answer.rows, " rows"));
@@ -117,7 +117,8 @@ void FileAsker::AskChunk(size_t group, AskerMemory& memory, GroupAnswer& answer)
                       options_.backend);
   };
   bool no_values = chunk.values == 0 || (options_.bounds && !chunk.MayHaveValues());
-  // A filter with bits shows that there are values, even if the writer states that all are null.
+  // A filter with set bits shows that there are values, even if the writer states that all are
+  // null.
   if (no_values && chunk.values != 0 && has_filter) no_values = HasNoBits(read_filter());
   // Some writers count not-a-number as null.
   if (no_values && (chunk.values == 0 || not_numbers.empty())) {

@@ -16,7 +16,7 @@
 
 namespace tamis::parquet {
 
-// Converts the list once to each column type that is requested.
+// Converts the list to the types of columns, once for each type.
 class KeysByType {
  public:
   explicit KeysByType(const KeyList& list) : list_(list) {}

@@ -153,7 +153,7 @@ class Splicer {
   uint64_t base_;
   std::span<const FilterEntry> entries_;  // still to be added
   std::vector<std::byte> out_;
-  size_t copied_ = 0;  // end of the part of the footer that is done
+  size_t copied_ = 0;  // the bytes of the footer before this offset have been copied
 };
 
 }  // namespace

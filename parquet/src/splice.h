@@ -13,9 +13,9 @@ namespace tamis::parquet {
 // (parquet.thrift of Apache Parquet).
 struct FilterEntry {
   size_t row_group = 0;
-  size_t column = 0;   // among the row group's chunks
-  int64_t offset = 0;  // of the filter's header, from the start of the file
-  int32_t bytes = 0;   // of header and bitset
+  size_t column = 0;   // index among the row group's chunks
+  int64_t offset = 0;  // offset of the filter's header in the file
+  int32_t bytes = 0;   // size of header and bits
 
   friend bool operator==(const FilterEntry&, const FilterEntry&) = default;
 };
@@ -24,7 +24,7 @@ struct FilterEntry {
 // An entry is inserted in front of the first field of its struct with a higher number, or at the
 // end of the struct. It replaces an existing entry of the chunk. All other bytes do not change,
 // also those of unknown fields. The only exception is the header of the field after an added field,
-// because it contains its number relative to the previous field.
+// because a header states how much its number exceeds the number of the previous field.
 //
 // `base` is the offset of the footer in its file, for errors. `entries` must ascend by row group
 // and column. Throws FormatError(kCorrupt) for a footer that violates the protocol, lacks a struct

@@ -18,8 +18,8 @@
 
 namespace tamis::parquet {
 
-// Decodes the values of a file. tamis::parquet has no decoder of its own. OpenArrowValues of
-// arrow_values.h returns a ColumnValues that uses Apache Arrow.
+// Decodes the values of a file. tamis::parquet has no decoder. OpenArrowValues of arrow_values.h
+// returns a ColumnValues that uses Apache Arrow.
 class ColumnValues {
  public:
   using Take = std::function<void(const Keys& keys)>;
@@ -59,12 +59,12 @@ struct AddedFilter {
   size_t column = 0;                  // index of the column
   Outcome outcome = Outcome::kAdded;  // the outcome for the chunk
   std::string reason = {};  // one sentence without a period; empty for kAdded and kReplaced
-  uint64_t values = 0;      // of the chunk, nulls included
+  uint64_t values = 0;      // values in the chunk, nulls included
   // The members below are meaningless for kKept and for a chunk without values.
   uint64_t distinct = 0;       // number of keys, estimated from the bits of the filter
   uint64_t bytes = 0;          // size of the filter's bits, also if it was left out
-  double fpr = 0;              // with `distinct` keys in `bytes` bytes
-  uint64_t offset = 0;         // of the header in the new file; kAdded and kReplaced only
+  double fpr = 0;              // rate with `distinct` keys in `bytes` bytes
+  uint64_t offset = 0;         // offset of the header in the new file; kAdded and kReplaced only
   uint64_t bytes_in_file = 0;  // padding, header and bits; 0 if left out
 };
 
@@ -77,8 +77,8 @@ struct AddOptions {
   double fpr = kDefaultFpr;
   // Whether to add filters even if they are not worth their bytes.
   bool force = false;
-  // Whether to replace existing filters. A filter without bits is always replaced if its chunk has
-  // values.
+  // Whether to replace existing filters. A filter in which no bit is set is always replaced if its
+  // chunk has values.
   bool replace = false;
   SaveOptions save = {};  // how the new file is written
   // Called after each chunk. If it throws, AddFilters stops, leaves no file behind, and rethrows.

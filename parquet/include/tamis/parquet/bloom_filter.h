@@ -22,9 +22,9 @@ inline constexpr HashSpec kFilterHash = {HashKind::kXxh64, 0};
 
 // The place of a filter in a file.
 struct FilterPlace {
-  uint64_t header_offset = 0;  // of the header in the file
-  uint64_t bits_offset = 0;    // of the bits in the file
-  uint64_t bits = 0;           // in bytes, a multiple of 32
+  uint64_t header_offset = 0;  // offset of the header in the file
+  uint64_t bits_offset = 0;    // offset of the bits in the file
+  uint64_t bits = 0;           // size of the bits in bytes, a multiple of 32
 
   // Returns the size of header and bits.
   uint64_t bytes() const noexcept { return bits_offset - header_offset + bits; }

@@ -80,8 +80,8 @@ class KeyList {
 // The keys of a list as values of one column type, with their hashes.
 //
 // In columns of FLOAT and DOUBLE, a number is rounded to the nearest value of the type, and zero is
-// queried with both signs. A key is a misfit if no column of the type can contain the key, or if
-// the text of the key is not a value of the type. Misfits are counted, but not queried.
+// queried with both signs. A key is a misfit if no column of the type can contain it, or if its
+// text is not a value of the type. Misfits are counted, but not queried.
 //
 // A position is an index into these values, which are in the order of the type and without
 // duplicates. Any number of threads may use one object.
@@ -99,18 +99,18 @@ class ColumnKeys {
   // Number of positions. A key that is zero can have two positions, for +0 and -0.
   size_t size() const noexcept { return hashes_.size(); }
   std::span<const uint64_t> hashes() const noexcept { return hashes_; }
-  // Returns the index in the list of the key at `position`. If the list has several equal keys,
-  // returns the first index.
+  // Returns which key of the list is at `position`, as an index. If the list has several equal
+  // keys, returns the first index.
   uint32_t KeyAt(size_t position) const noexcept { return keys_[position]; }
   // The position of +0 in a column of FLOAT or DOUBLE; -0 is at the next position.
   std::optional<size_t> zero() const noexcept { return zero_; }
-  // Indices in the list of the keys that are not-a-number. Filters and bounds cannot rule out these
+  // Keys that are not-a-number, as indices in the list. Filters and bounds cannot rule out these
   // keys.
   std::span<const uint32_t> not_numbers() const noexcept { return not_numbers_; }
 
   // Returns the number of keys that no value of the column can equal.
   uint64_t misfits() const noexcept { return misfits_; }
-  // Indices in the list of the first kNamedMisfits misfits.
+  // The first kNamedMisfits misfits, as indices in the list.
   std::span<const uint32_t> first_misfits() const noexcept { return first_misfits_; }
 
   // Returns the positions [first, second) of the values that are within the bounds of `statistics`.
@@ -137,7 +137,7 @@ class ColumnKeys {
   std::vector<uint32_t> first_misfits_;
   std::vector<uint32_t> not_numbers_;
   std::optional<size_t> zero_;
-  // One element per position.
+  // These vectors have one element for each position.
   std::vector<uint64_t> hashes_;
   std::vector<uint32_t> keys_;
   std::vector<uint64_t> ordered_;        // numbers, mapped to unsigned integers in the same order

@@ -51,7 +51,7 @@ struct ColumnChunk {
   Statistics statistics;            // the bounds of the values
   // Offset of the filter's header in the file; empty without a filter.
   std::optional<uint64_t> filter_offset;
-  // Size of header and bits; older writers leave it out.
+  // Size of header and bits; empty if the writer left it out, as older writers do.
   std::optional<uint64_t> filter_length;
   // Offset in the file of the first page: the dictionary, or the first data page.
   uint64_t first_page = 0;
@@ -59,8 +59,8 @@ struct ColumnChunk {
   bool has_dictionary = false;
   bool other_file = false;  // whether data and filter are in another file
 
-  // Returns whether the chunk may have values that are not null. If the chunk has a bound, it has
-  // such values, whatever the number of nulls is: some writers count nulls wrongly.
+  // Returns whether the chunk may have values that are not null. A chunk with a bound has such
+  // values. The number of nulls does not matter then, because some writers count nulls wrongly.
   bool MayHaveValues() const noexcept {
     const bool all_null = statistics.nulls == values && !statistics.min && !statistics.max;
     return values != 0 && !all_null;
@@ -68,8 +68,9 @@ struct ColumnChunk {
 };
 
 // A parsed footer. Every offset and size is checked against the bytes of the footer and the length
-// of the file before it is used. Column chunks are parsed on demand, so a footer takes its own
-// bytes and 8 bytes per chunk. Any number of threads may use one footer at the same time.
+// of the file before it is used. Column chunks are parsed on demand. So the object mainly holds the
+// bytes of the footer, and 8 bytes for each chunk. Any number of threads may use one footer at the
+// same time.
 class Footer {
  public:
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // maximum size of a footer
@@ -103,8 +104,9 @@ class Footer {
   // are meaningless.
   bool ordered(size_t column) const noexcept { return ordered_[column]; }
 
-  // Returns a column of a row group; both indices count from 0. Throws FormatError(kCorrupt) if its
-  // description is invalid, and Error(kUnsupported) if the column is encrypted.
+  // Returns the chunk of a column in a row group; both indices count from 0. Throws
+  // FormatError(kCorrupt) if its description is invalid, and Error(kUnsupported) if the column is
+  // encrypted.
   ColumnChunk Chunk(size_t row_group, size_t column) const;
   // Returns the offset in bytes() of the Thrift struct ColumnChunk.
   size_t ChunkAt(size_t row_group, size_t column) const noexcept {

@@ -22,7 +22,7 @@ class KeyColumn {
  public:
   // Returns the keys as texts.
   std::span<const std::string_view> texts() const noexcept { return texts_; }
-  uint64_t values() const noexcept { return values_; }  // of the column, nulls included
+  uint64_t values() const noexcept { return values_; }  // number of values, nulls included
   // Returns the number of nulls.
   uint64_t nulls() const noexcept { return nulls_; }
 

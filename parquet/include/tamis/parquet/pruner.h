@@ -38,10 +38,10 @@ struct GroupAnswer {
   uint64_t bytes = 0;  // compressed; uncompressed if the footer lacks the compressed size
   // Number of distinct keys of the list that the row group may contain. Without a filter, these are
   // all keys within the bounds. With a filter and Detail::kGroups, the query stops at the first
-  // hit, and adds at most 1. 0 for kDoubt.
+  // hit, so that the number is at most 1. For kDoubt, the number is 0.
   uint64_t hits = 0;
   std::string doubt = {};           // the reason for kDoubt; otherwise ""
-  std::vector<uint32_t> keys = {};  // with Detail::kPairs: indices of the `hits` keys in the list
+  std::vector<uint32_t> keys = {};  // with Detail::kPairs: the `hits` keys, as indices in the list
 };
 
 // The answer for one file.
@@ -61,7 +61,7 @@ struct FileAnswer {
 enum class Detail : uint8_t {
   kGroups,  // which row groups may contain keys; a query of a row group stops at the first hit
   kCounts,  // also the number of keys that each row group may contain
-  kPairs,   // also these keys; for kDoubt, which may contain any key, `keys` is empty
+  kPairs,   // also these keys; `keys` is empty for kDoubt, because any key may be there
 };
 
 // Options of a ParquetPruner.
