@@ -44,9 +44,9 @@ endif()
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/tamisConfig.cmake.in ${PROJECT_BINARY_DIR}/tamisConfig.cmake
   INSTALL_DESTINATION ${TAMIS_CMAKE_DIR} PATH_VARS TAMIS_CUDART NO_SET_AND_CHECK_MACRO)
-# Before 1.0 a minor version may change the interface.
+# docs/versions.md has the promise.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tamisConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tamisConfig.cmake ${PROJECT_BINARY_DIR}/tamisConfigVersion.cmake
   DESTINATION ${TAMIS_CMAKE_DIR})
 

@@ -14,6 +14,9 @@ import source_rules
 import symbol_rules
 
 PROGRAM = "#include <tamis/tamis.h>\nint main() {\n  return 0;\n}\n"
+VERSION = ("#ifndef TAMIS_VERSION_H_\n#define TAMIS_VERSION_H_\n#define TAMIS_VERSION_MAJOR {}\n"
+           "#define TAMIS_VERSION_MINOR 2\n#define TAMIS_VERSION_PATCH 3\n"
+           '#define TAMIS_VERSION_STRING "1.2.3"\n#endif\n')
 
 # A tree that follows all rules.
 CLEAN = {
@@ -64,6 +67,8 @@ CLEAN = {
     "examples/c.c": "#include <stdio.h>\n#include <tamis/c.h>\nint main(void) {\n  return 2;\n}\n",
     "examples/key.cc": PROGRAM,
     "examples/live.cc": "#include <tamis/live/key.h>\n" + PROGRAM,
+    "core/include/tamis/version.h": VERSION.format(1),
+    "CHANGELOG.md": "## Unreleased\n## [1.2.3] - 2026-01-01\n## [0.1.0] - 2025-01-01\n",
     "docs/page.md": "[Here](#a-title), [there](../README.md#tamis-1), `x[i](none)`\n# `A` title\n",
     "README.md": f"# tamis, 1\n[Page](docs/page.md), [site](https://tamis.org/none)\n"
                  f"```cpp\n{PROGRAM}```\n```cpp\nreturn 0;\n```\n",
@@ -177,6 +182,10 @@ PLANTED = [
     ("prose", "docs/a.md", "- The filter is made again, be it as it may, seldom.\n"),
     ("prose", "tests/a.py", 'def a():\n    """What is asked of a filter."""\n'),
     ("prose", "tests/c/a.c", "/* The keys, " + "and the keys " * 20 + "are in it. */\n"),
+    ("version", "core/include/tamis/version.h", VERSION.format(0)),
+    ("version", "CHANGELOG.md", "## [1.2.4] - 2026-01-01\n## [1.2.3] - 2025-01-01\n"),
+    ("version", "debian/changelog", "tamis (1.2.2-1) unstable\n"),
+    ("version", "packaging/vcpkg/ports/tamis/vcpkg.json", '{"version": "1.2"}\n'),
     ("paths", "CMakeLists.txt", "set(x " + "/ho" + "me/me/tamis)\n"),
     ("paths", "tests/a.cc", 'const char* kFile = "/ro' + 'ot/x";\n'),
 ]

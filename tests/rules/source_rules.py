@@ -162,6 +162,12 @@ PUBLIC_ROOMS = [
     (r"layout/bank", "bank"),
     (r"(layout|detail)/\w+", "filters"),
 ]
+# Files that state the version, with a pattern that finds it.
+VERSIONS = {
+    "CHANGELOG.md": r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$",
+    "debian/changelog": r"\Atamis \((\d+\.\d+\.\d+)",
+    "packaging/vcpkg/**/vcpkg.json": r'"version(?:-semver)?": "(.*)"',
+}
 # The library prints nothing, so it needs no streams.
 LIBRARY_FORBIDDEN = {"iostream", "print"}
 
@@ -448,6 +454,21 @@ def check_sizes(root):
             yield f"{path.relative_to(root).as_posix()}: {path.stat().st_size} bytes, at most {MAX_BYTES}"
 
 
+def check_version(root):
+    """The version is in version.h, which CMake, C and Python read. Files that must state it again agree with it."""
+    header = "core/include/tamis/version.h"
+    text = read(root, header)
+    version = re.search(r'TAMIS_VERSION_STRING "(.*)"', text)[1]
+    if re.findall(r"TAMIS_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text) != version.split("."):
+        yield f"{header}: the numbers are not those of {version}"
+    for places, pattern in VERSIONS.items():
+        for path in root.glob(places):
+            name = path.relative_to(root).as_posix()
+            stated = re.search(pattern, read(root, name), re.MULTILINE)
+            if not stated or stated[1] != version:
+                yield f"{name}: states {stated[1] if stated else 'no version'}, and {header} states {version}"
+
+
 def check_prose(root):
     """Comments, docstrings, pages and texts for users are plain English."""
     for name in [*sources(root), *files(root, {".md", ".py", ".pyi"})]:
@@ -458,6 +479,7 @@ def check_prose(root):
 
 
 RULES = {
+    "version": check_version,
     "sizes": check_sizes,
     "prose": check_prose,
     "messages": check_messages,

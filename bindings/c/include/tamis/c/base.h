@@ -66,7 +66,7 @@ TAMIS_C_API const char* tamis_status_name(tamis_status status);
  * on this thread, or the thread ends. */
 TAMIS_C_API const char* tamis_last_error(void);
 
-/* Returns the version of the library that runs, such as "0.1.0". */
+/* Returns the version of the library that runs, such as "1.0.0". */
 TAMIS_C_API const char* tamis_version(void);
 
 /* Frees text that a function returned through an argument `char** out`. NULL is ignored. */
