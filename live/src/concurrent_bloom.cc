@@ -170,8 +170,8 @@ template <typename F>
 F ConcurrentBloom<F>::Snapshot(const MemoryOptions& memory) const {
   detail::FilterAccess::RequireWritable(filter_);  // a moved-from filter would look empty
   F copy = filter_.Clone(memory);
-  // Read after the copy: the count includes at least the keys whose insertion had returned when the
-  // copy began.
+  // Reads the count after the copy was made, so it includes every key whose insertion had returned
+  // when the copy began.
   detail::FilterAccess::SetInserted(copy, inserted_count());
   copy.set_key_types(key_types());
   return copy;

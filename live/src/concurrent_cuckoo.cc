@@ -153,7 +153,7 @@ uint64_t ConcurrentCuckooFilter<kBits>::locked_looks() const noexcept {
 template <int kBits>
 CuckooFilter<kBits> ConcurrentCuckooFilter<kBits>::Snapshot(const MemoryOptions& memory) const {
   detail::FilterAccess::RequireWritable(filter_);  // a moved-from filter would look empty
-  // Locks the whole table, because a file states how many fingerprints its table has.
+  // Locks the whole table, so that the count equals the number of fingerprints in the copy.
   const auto locks = table_->Lock();
   CuckooFilter<kBits> copy = filter_.Clone(memory);
   detail::FilterAccess::SetInserted(copy, table_->size());

@@ -1,4 +1,4 @@
-// How a query of a cuckoo table that other threads change makes sure that a key is absent.
+// Lets a query make sure that a key is absent from a cuckoo table that other threads change.
 //
 // The fingerprint of a key is in one of two buckets. To make room, a writer moves a fingerprint
 // from one of its buckets to the other. The writer first copies the fingerprint, and then

@@ -30,7 +30,7 @@ bool RebuildJob::done() const {
   return !result_.valid() || result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// Joins the thread first, so that only the caller owns an exception afterwards.
+// Joins the thread first. After that, only the caller refers to the exception of the rebuild.
 uint64_t RebuildJob::Wait() {
   if (!result_.valid()) {
     throw Error(ErrorCode::kInvalidArgument,

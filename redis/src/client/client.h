@@ -113,7 +113,8 @@ class Client {
   // Sends the inquiry to the next node, or ends it after the last one.
   void AskNext(Time now);
   void AskFor(std::string_view what, Time now);
-  // Handles the answer if it has arrived, and asks the next node if the connection has ended.
+  // Handles the reply of the node if it has arrived. If the connection has ended, sends the inquiry
+  // to the next node.
   void GoOnAsking(Time now);
   void TakeAnswer(const Reply& reply, Time now);
   void UseMap(SlotMap map, bool in_cluster, Time now);

@@ -13,7 +13,7 @@ namespace tamis::redis {
 
 // Upper bounds for one reply.
 struct ReplyLimits {
-  size_t bytes = 0;     // of all strings
+  size_t bytes = 0;     // total size of all strings
   size_t elements = 0;  // number of values, plus the lengths of all arrays
 };
 

@@ -6,7 +6,7 @@
 namespace tamis::redis {
 namespace {
 
-// A host name has at most 253 bytes (RFC 1035).
+// Enough for every host name, which has at most 253 bytes (RFC 1035).
 constexpr size_t kMaxUrlHost = 255;
 constexpr size_t kMaxUrl = 4096;
 

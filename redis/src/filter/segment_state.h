@@ -31,7 +31,7 @@ inline constexpr size_t kStateWindow = kStateBytes + 1;
 
 // Offsets in the string of a segment, as decimal texts for commands.
 struct StateOffsets {
-  explicit StateOffsets(uint64_t length);  // bytes of the bits
+  explicit StateOffsets(uint64_t length);  // `length`: size of the bits in bytes
 
   std::string begin;
   std::string end;  // last byte of the window

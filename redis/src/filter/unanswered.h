@@ -25,7 +25,7 @@ class Unanswered {
   void Add(const Batch& batch, std::span<Undone> undone, uint64_t first_key);
 
   const std::vector<uint64_t>& keys() const { return keys_; }
-  // Has a value if there are keys.
+  // Has a value if keys were added.
   const std::optional<Problem>& problem() const { return problem_; }
 
   // Throws an UnansweredError. `keys`: number of keys of the call. `what`: what happened to the

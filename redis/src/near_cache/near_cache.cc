@@ -69,8 +69,8 @@ void NearCache::Confirm(const Keys& keys, std::span<uint64_t> maybe) const {
   std::vector<uint64_t> hashes(keys.CountValid());
   SplitBlockFilter::Impl& impl = state_->filter().impl();
   HashKeys(keys, impl.state.hash(), hashes);
-  std::vector<uint64_t> open;     // hashes
-  std::vector<uint64_t> indices;  // of the keys of these hashes
+  std::vector<uint64_t> open;     // hashes of the keys that the copy lacks
+  std::vector<uint64_t> indices;  // indices of these keys
   size_t next = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!keys.IsValid(i)) continue;

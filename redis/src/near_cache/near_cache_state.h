@@ -49,8 +49,8 @@ class NearCache::State {
   void RefreshIfOld(Time call) { RefreshBy(filter_.impl(), call); }
 
  private:
-  // A mutex that a waiting thread locks next. One thread could lock a std::mutex again and again
-  // while the other thread waits.
+  // A mutex for two threads: if one waits for it, that thread gets it next. With a std::mutex, the
+  // other thread could lock it again and again in the meantime.
   class FairMutex {
    public:
     void lock();
@@ -86,7 +86,7 @@ class NearCache::State {
   std::unique_ptr<SplitBlockFilter::Impl> of_thread_;
   std::mutex sleeping_;
   std::condition_variable_any woken_;
-  std::jthread thread_;  // last: joined while the members above are still there
+  std::jthread thread_;  // the last member, so that its destructor joins the thread first
 };
 
 }  // namespace tamis::redis

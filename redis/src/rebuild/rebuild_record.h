@@ -10,7 +10,7 @@ namespace tamis::redis {
 
 struct RebuildRecord {
   uint64_t owner = 0;  // a random number of the client that rebuilds
-  uint64_t old = 0;    // generations
+  uint64_t old = 0;    // the current generation, which `next` replaces
   uint64_t next = 0;
 
   friend bool operator==(const RebuildRecord&, const RebuildRecord&) = default;

@@ -170,10 +170,10 @@ class CacheGuard {
   // - Error(kIncompatible) if the filter has only keys of another type.
   //
   // Also throws any exception of `commit`. The keys then stay in the filter until the next rebuild,
-  // because the database may still have inserted them. After repeated failures for a key, an
-  // erasable filter keeps only one copy of it. Therefore do not erase a key while another row of
-  // the database has it. Check untrusted input before Insert: keys that the database rejects fill
-  // the filter.
+  // because the database may still have inserted them. If the commit of a key fails repeatedly, an
+  // erasable filter keeps only one copy of the key. Therefore do not erase a key while another row
+  // of the database has the same key. Check untrusted input before Insert: keys that the database
+  // rejects fill the filter.
   template <typename Commit>
   auto Insert(std::span<const Key> keys, const Commit& commit) requires ConcurrentlyChangeable<F> {
     typename Live<F>::ChangeScope change(live_, /*may_erase=*/false);
@@ -319,8 +319,7 @@ class CacheGuard {
       const std::vector<Key> surplus = failed_commits_.Failed(keys, erasures, now, generation);
       if (surplus.empty() || may_be_erased) return;
       change.TakeBack(Keys(surplus), generation);
-      // If another thread has erased a copy at the same time, it may have erased the last other
-      // copy.
+      // Another thread that erased a copy of a key at the same time may have erased the last one.
       if (live_.erasures_.Of(Keys(keys), snapshot->hash()) != now) change.Insert(Keys(surplus));
     } catch (...) {  // without memory, the copies stay until the next rebuild
     }

@@ -213,7 +213,7 @@ class Live {
   detail::LiveState state_;
   detail::ChangeLog log_;
   detail::EraseTally erasures_;
-  std::atomic<uint64_t> may_erase_ = 0;  // open scopes, except scopes of guards
+  std::atomic<uint64_t> may_erase_ = 0;  // number of open scopes, except those of guards
   detail::StripedPointer<Generation> current_;
 };
 

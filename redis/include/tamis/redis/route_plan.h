@@ -22,7 +22,8 @@ enum class Route : uint8_t {
 struct RoutePlan {
   Route route = Route::kBlocks;  // the route
   // Estimates for each route: the time if one server on this machine does all the work, and the
-  // bytes sent over the network. Several servers share the work and the bytes.
+  // bytes sent over the network. If there are several servers, each does a part of the work, and
+  // sends a part of the bytes.
   double blocks_seconds = 0;
   double segments_seconds = 0;
   uint64_t blocks_bytes = 0;

@@ -47,17 +47,17 @@ struct ServerOptions {
   // limits how long other clients of that server wait, because a server finishes all commands of
   // one connection before it serves the next one. Merging 8 MiB of segments takes about 16 ms.
   uint64_t max_bytes_in_flight = uint64_t{8} << 20;
-  // Share of time, in [0, 0.9], in which a server does not merge segments for this client while a
-  // call sends it many segments (Insert of many keys, Push, Rebuild). To reach this share, the
-  // client pauses after each merge, for at most 200 ms. 0: no pauses.
+  // For calls that send many segments to a server (Insert of many keys, Push, Rebuild): the share
+  // of the call's time, in [0, 0.9], in which the server does not merge segments for this client.
+  // To reach this share, the client pauses after each merge, for at most 200 ms. 0: no pauses.
   double idle_share = 0.5;
   // Whether queries, Pull and GetInfo read from replicas. Queries and Pull read from the master if
   // it lacks replicas, or if a replica fails or lacks a segment. If a replica lacks a segment,
   // GetInfo may report the segment as bad. A replica lags behind its master. While the connection
   // to its master is down, a replica may lag for long, unless its replica-serve-stale-data is "no".
   // For a key that has not reached the replica yet, the answer may be "no". This cannot happen if
-  // ClientOptions::durable_replicas has put the key on all replicas of its master, and its slot
-  // does not move to another master.
+  // all replicas of the master have confirmed the key (ClientOptions::durable_replicas), and the
+  // slot of the key does not move to another master.
   bool read_from_replicas = false;
 };
 

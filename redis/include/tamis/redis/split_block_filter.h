@@ -38,10 +38,10 @@ struct ClientOptions {
   // Overrides the choice of PlanRoute.
   std::optional<Route> route = {};
   // Number of replicas of each master that must confirm the keys of Insert and Push; 0: none. The
-  // call waits for at most half of command_timeout. If fewer replicas confirm, it throws
+  // call waits for at most half of command_timeout. If fewer replicas confirm, the call throws
   // kNotDurable. After kNotDurable, all keys are in the filter: if keys may be missing, the error
-  // has another code. If each master has one replica, a key on it survives the failure of the
-  // master, unless the slot of the key moves at the same time.
+  // has another code. If a master has one replica, a key that the replica has confirmed survives
+  // the failure of the master, unless the slot of the key moves at the same time.
   uint32_t durable_replicas = 0;
 };
 
@@ -73,7 +73,7 @@ struct Info {
   uint64_t bytes = 0;                          // size of the blocks
   uint64_t capacity = 0;                       // number of keys that the filter was sized for
   double fpr = 0;                              // false-positive rate at `capacity`
-  HashSpec hash;                               // without the secret
+  HashSpec hash;                               // the hash, without its secret
   uint64_t generation = 0;                     // random; changes with each rebuild
   RebuildState rebuild = RebuildState::kNone;  // whether the filter is being rebuilt
   // The deadline in CreateOptions, or the last time of the clock if the clock ends before it.

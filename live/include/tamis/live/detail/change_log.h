@@ -25,15 +25,15 @@ struct RecordedChanges {
 
   size_t size = 0;
   std::array<uint64_t, kKeys> hashes;
-  std::bitset<kKeys> erased;  // otherwise inserted
+  std::bitset<kKeys> erased;  // bit i: whether key i was erased; 0: it was inserted
 };
 
 using ChangeRecord = std::vector<std::unique_ptr<RecordedChanges>>;
 
 // Coordinates changes with rebuilds. It has three parts, under one lock:
-// - Scopes. A scope spans a change of the filter and the same change of the database. A rebuild
-//   must see both or neither. Each scope has the epoch in which it was opened. A rebuild starts two
-//   epochs: when it begins to record, and when its snapshot is open.
+// - Scopes. A scope (Live::ChangeScope) spans a change of the filter and the same change of the
+//   database. A rebuild must see both or neither. Each scope has the epoch in which it was opened.
+//   A rebuild starts two epochs: when it begins to record, and when its snapshot is open.
 // - The gate. Every change of the filter passes it. While the gate is closed, no change is under
 //   way.
 // - The record: hashes of the keys changed since a rebuild began.
@@ -133,7 +133,7 @@ class ChangeLog {
   ForkableCondition changed_;
 
   uint64_t epoch_ = 1;
-  std::map<uint64_t, uint64_t> open_scopes_;  // number of open scopes of each epoch
+  std::map<uint64_t, uint64_t> open_scopes_;  // for each epoch, the number of its scopes still open
 
   bool closed_ = false;
   uint64_t passages_ = 0;

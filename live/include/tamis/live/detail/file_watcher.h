@@ -66,9 +66,9 @@ class FileWatcher {
   // checksum may be the only difference, because inode numbers are reused.
   struct Identity {
     uint64_t volume = 0;
-    uint64_t number = 0;  // of the file in the volume
+    uint64_t number = 0;  // number of the file in its volume
     uint64_t bytes = 0;
-    std::chrono::nanoseconds written{};  // since the epoch
+    std::chrono::nanoseconds written{};  // time of the last write, since the epoch
     std::optional<std::array<uint64_t, 2>> contents;
 
     friend bool operator==(const Identity&, const Identity&) = default;
@@ -92,7 +92,7 @@ class FileWatcher {
   std::mutex checking_;           // guards the next three members
   std::optional<Identity> seen_;  // the file taken or tried last
   bool taken_ = false;
-  int tries_left_ = 0;  // for a file that was not taken
+  int tries_left_ = 0;  // how often a damaged file is still read again
 
   mutable std::mutex mutex_;  // guards status_
   WatchStatus status_;
