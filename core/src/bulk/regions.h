@@ -46,8 +46,8 @@ inline constexpr uint64_t kTlbBytes = uint64_t{4} << 30;
 inline constexpr uint64_t kMaxOrderedKeys = uint64_t{1} << 22;
 inline constexpr uint64_t kMaxOrderedByAll = uint64_t{1} << 24;
 
-// Nanoseconds for one key on one thread: for a probe of the whole filter, and for a probe of a
-// filter that the TLB covers, as it covers each region of a larger filter.
+// Nanoseconds for one key on one thread: for a probe anywhere in the filter (`direct_ns`), and for
+// a probe within a part that the TLB covers, such as a region (`covered_ns`).
 struct LookupCost {
   double direct_ns;
   double covered_ns;

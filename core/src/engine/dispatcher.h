@@ -45,8 +45,8 @@ class Dispatcher {
   // Returns the candidate that is a GPU, or nullptr.
   const Backend* device() const noexcept;
 
-  // Returns whether the calibration has figures that hold for this kind. If not, plans use the
-  // figures of another kind: good enough to choose a route, but not as a prediction.
+  // Returns whether the calibration has costs that hold for this kind. If not, plans use the costs
+  // of another kind, which are good enough to choose a route, but do not predict its time.
   bool KnowsCosts(FilterKind kind) const noexcept;
   // Returns the bytes of the largest filter that was measured. Calls on larger filters take at
   // least as long.
@@ -67,7 +67,7 @@ class Dispatcher {
   };
 
   void AddCandidates(std::span<const Backend> backends, const Calibration& calibration);
-  // The figures that predict the time of a route, for one candidate and size of filter.
+  // The costs that predict the time of a route, for one candidate and size of filter.
   struct Costs {
     Cost cost;
     LookupCost lookup;
@@ -75,7 +75,8 @@ class Dispatcher {
   static Costs CostsOf(const Candidate& candidate, uint64_t filter_bytes) noexcept;
   double Seconds(const Costs& costs, const PlanRequest& request,
                  const CallRoute& route) const noexcept;
-  // Returns the kind whose figures stand for `kind`, for which the calibration may have none.
+  // Returns the kind whose costs are used for `kind`. The calibration may have none for `kind`
+  // itself.
   FilterKind CostKind(FilterKind kind) const noexcept;
   bool HasHost(FilterKind kind) const noexcept;
   // Calls visit(route) for every possible route.
@@ -89,11 +90,11 @@ class Dispatcher {
   std::string machine_;
   double thread_start_seconds_;
   double thread_efficiency_;
-  std::string device_;  // the GPU on which the next two were measured
+  std::string device_;  // the GPU on which the next two members were measured
   double device_start_seconds_;
   double upload_bytes_per_second_;
   std::vector<Candidate> candidates_;
-  bool calibrated_ = true;  // false if the typical figures are used
+  bool calibrated_ = true;  // false if the costs of a typical machine are used
 };
 
 }  // namespace tamis::detail

@@ -32,9 +32,9 @@ struct Job {
   unsigned threads;
   std::atomic<size_t> next{0};  // the first unclaimed task
 
-  // The mutex of the crew guards these.
-  std::bitset<kMaxThreads> numbers = {1};  // threads that work on it; the caller is thread 0
-  unsigned running = 0;                    // workers, without the caller
+  // The mutex of the crew guards the members below.
+  std::bitset<kMaxThreads> numbers = {1};  // threads that work on this job; the caller is 0
+  unsigned running = 0;                    // number of them, without the caller
   Job* following = nullptr;
 };
 

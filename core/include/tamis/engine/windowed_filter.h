@@ -34,7 +34,7 @@ inline constexpr uint32_t kMaxFilters = 64;  // a query may probe them all
 // Options of a WindowedFilter.
 struct WindowOptions {
   uint64_t window = 0;  // number of keys to keep, at least 1
-  double fpr = 0.01;    // of the whole window, in [filters * kMinFpr, kMaxFpr]
+  double fpr = 0.01;    // rate of the whole window, in [filters * kMinFpr, kMaxFpr]
   // Plain filters in the ring, in [2, 64]. More filters take less memory and make queries slower.
   uint32_t filters = 4;
   HashSpec hash = {};                // the hash of the filters

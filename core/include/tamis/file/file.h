@@ -41,17 +41,17 @@ struct FileHeader {
 
   uint32_t version = kNewestVersion;          // version of the format
   FilterKind kind = FilterKind::kSplitBlock;  // kind of the filter
-  HashSpec hash;  // without the secret if ReadHeader or VerifyFile returned the header
-  std::array<uint64_t, 3> geometry{};  // by kind, see core/FORMAT.md; {blocks, 0, 0} ...
+  HashSpec hash;  // the hash; without its secret in the result of ReadHeader or VerifyFile
+  std::array<uint64_t, 3> geometry{};  // its meaning depends on the kind: see core/FORMAT.md
   uint64_t capacity = 0;               // number of keys that the filter was sized for
   uint64_t inserted = 0;               // see Filter::inserted_count
   uint64_t payload_bytes = 0;          // size of the filter behind the header
   // XXH3-128, low half and high half. core/FORMAT.md defines the input for each version.
   std::array<uint64_t, 2> payload_checksum{};
   // Files of version 1 do not have the fields below.
-  KeyTypes key_types = KeyType::kUnknown;  // of all keys inserted
+  KeyTypes key_types = KeyType::kUnknown;  // types of all inserted keys
   bool has_secret = false;                 // whether the secret of a keyed hash is in the file
-  std::array<uint64_t, 2> key_tag{};       // of a keyed hash: identifies the right secret
+  std::array<uint64_t, 2> key_tag{};       // identifies the secret of a keyed hash
 };
 
 // The checks when a file is opened.

@@ -28,7 +28,7 @@ struct Abilities {
 struct FilterKindInfo {
   FilterKind kind;   // the kind
   const char* name;  // "split-block", "cuckoo8" ...
-  Abilities can;     // for a scalable filter, without the abilities of its layers
+  Abilities can;     // its abilities; for a scalable filter, without those of its layers
   // The JSON names of the numbers in FileHeader::geometry. nullptr after the last name.
   std::array<const char*, 3> geometry = {};
   // Why filters of this kind cannot be merged. nullptr if they can.

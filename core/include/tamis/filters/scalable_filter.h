@@ -33,12 +33,12 @@ inline constexpr uint64_t kMaxLayers = 4096;  // a query may have to probe them 
 // Options of a ScalableFilter.
 struct ScalableOptions {
   uint64_t initial_capacity = uint64_t{1} << 16;  // keys of the first layer, at least 1
-  double fpr = 0.01;  // of all layers together, in [kMinFpr / (1 - tightening), kMaxFpr]
+  double fpr = 0.01;  // rate of all layers together, in [kMinFpr / (1 - tightening), kMaxFpr]
   double growth = 2;  // capacity of a layer, as a multiple of the layer before, in [1, 1024]
   // Each layer may use the share 1 - tightening of the error that the layers before it have left.
   // In [0.01, 0.99].
   double tightening = 0.85;
-  uint64_t max_bytes = 0;            // of all layers together; 0: no limit
+  uint64_t max_bytes = 0;            // limit for all layers together; 0: no limit
   HashSpec hash = {};                // the hash of all layers
   MemoryOptions memory = {};         // memory of each layer
   const Backend* backend = nullptr;  // nullptr: DefaultBackend()

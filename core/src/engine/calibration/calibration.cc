@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The cost of keys that travel over the bus of a GPU, prepared by one or two threads. This is an
-// estimate, while the other figures are measured. The host does the insertions.
+// The cost of keys that travel over the bus of a GPU, prepared by one or two threads. This cost is
+// estimated. All other costs are measured. The host does the insertions.
 constexpr double kDeviceContainsNs = 0.8;
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr uint64_t kMinFilterBytes = uint64_t{256} << 10;
 constexpr uint64_t kSizeStep = 4;
 constexpr int kRepetitions = 5;
 constexpr size_t kKeys = size_t{128}
-                         << 10;       // of one repetition: a fraction of a millisecond or more
+                         << 10;       // in one repetition: a fraction of a millisecond or more
 constexpr uint64_t kBitsPerKey = 12;  // Bloom filters get at most one key per 12 bits
 
 // Returns the wall-clock time in seconds.
@@ -255,7 +255,7 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
 
   if (threads > 1) calibration.thread_start_us = 1e6 * ThreadStartSeconds(threads);
   for (const detail::Kind* kind : detail::Kinds()) {
-    if (kind->calibration.costs_as != kind->info.kind) continue;  // has the figures of another kind
+    if (kind->calibration.costs_as != kind->info.kind) continue;  // has the costs of another kind
     const uint64_t most = std::min(max_filter_bytes, kind->calibration.max_bytes);
     const std::span<const Backend> backends = Backends();
     std::vector<std::vector<Calibration::Point>> by_backend(backends.size());

@@ -86,7 +86,7 @@ struct FilterAccess {
                              uint64_t n, const BatchSource& source, bool partitioned,
                              Workers& workers, uint64_t slice_keys, Outcomes outcomes);
   // Does the same for keys in memory, on the calling thread and with the backend of the filter.
-  // Takes the route that is faster by the figures of a typical machine.
+  // Takes the route that is faster on a typical machine.
   static size_t ChangeKeys(ChangeableFilter& filter, Change change, const Keys& keys,
                            const ChangeOutputs& outputs);
 

@@ -32,22 +32,22 @@ struct LookupFacts {
   std::string note = {};  // a remark of one line
 };
 
-// Figures of a typical machine, by the width of a backend's vectors.
+// The costs on a typical machine, for each width of a backend's vectors.
 struct TypicalCosts {
   std::span<const CostAtSize> portable, vector128, vector256, vector512;
 };
 
 struct KindCalibration {
-  // The kind whose figures are used for this kind: this kind itself if it is measured.
+  // The kind whose measured costs are used for this kind. A kind that is measured names itself.
   FilterKind costs_as;
-  // Larger filters are not measured.
+  // Filters of more than this number of bytes are not measured.
   uint64_t max_bytes = ~uint64_t{0};
-  // Insertion is measured until the filter is full, from an empty filter each time.
+  // Whether insertion is measured until the filter is full, from an empty filter each time.
   bool until_full = false;
   // Fills the filter before lookups are measured, if the `keys` keys that were inserted for
   // measuring are too few. nullptr if lookups take the same time in an emptier filter.
   void (*fill)(ChangeableFilter& filter, uint64_t keys) = nullptr;
-  bool on_device = false;  // queries on a GPU are measured, too
+  bool on_device = false;  // whether queries on a GPU are measured, too
   TypicalCosts typical = {};
 };
 

@@ -19,8 +19,8 @@ const Kind* FindKind(FilterKind kind) noexcept;
 // header that has passed its checks.
 const Kind& KindOf(FilterKind kind) noexcept;
 
-// Returns the figures of a typical machine for filters of this kind on a backend. Empty if the kind
-// is not measured.
+// Returns the costs of filters of this kind on a backend, on a typical machine. Returns nothing if
+// the kind is not measured.
 std::span<const CostAtSize> TypicalCostsOf(const Kind& kind, std::string_view backend) noexcept;
 
 }  // namespace tamis::detail
