@@ -47,7 +47,7 @@ class BankKeys {
   std::vector<Pass> passes_;  // empty if all members are queried in the type `asked_`
   uint64_t misfits_ = 0;
   std::vector<uint64_t> hashes_;
-  std::vector<uint64_t> keys_;         // the keys of these hashes
+  std::vector<uint64_t> keys_;         // for each hash, the index of its key
   std::vector<uint64_t> not_numbers_;  // indices of keys that are not-a-number
 };
 

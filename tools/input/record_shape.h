@@ -33,9 +33,9 @@ class RecordShape {
 
  private:
   uint64_t records_ = 0;
-  size_t fields_ = 0;  // of the first record
-  std::optional<char> candidate_;
-  size_t count_ = 0;  // how often the candidate occurs in each record
+  size_t fields_ = 0;              // number of fields of the first record
+  std::optional<char> candidate_;  // the separator that may be meant
+  size_t count_ = 0;               // how often candidate_ occurs in each record
 };
 
 }  // namespace tamis::tools

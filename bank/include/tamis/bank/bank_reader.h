@@ -52,7 +52,7 @@ struct BankReaderOptions {
 struct BankDamage {
   uint64_t group = 0;   // the group of the page: members from index 512 * `group` on
   uint64_t block = 0;   // index of the page in the group
-  uint64_t offset = 0;  // of the page in the file, in bytes
+  uint64_t offset = 0;  // offset of the page in the file, in bytes
   uint64_t bytes = 0;   // size of the page
 
   friend bool operator==(const BankDamage&, const BankDamage&) = default;
@@ -92,7 +92,7 @@ class BankReader {
   const Backend& backend() const noexcept;
   uint64_t num_members() const noexcept;
   size_t row_words() const noexcept;
-  uint64_t bytes() const noexcept;  // of the groups in the file
+  uint64_t bytes() const noexcept;  // size of the groups in the file
   std::vector<BankMember> members() const;
   std::vector<BankGroupInfo> groups() const;
   std::optional<BankMember> Find(const MemberName& name) const;

@@ -71,15 +71,15 @@ struct BankOptions {
 struct BankMember {
   std::string name;         // see MemberName
   uint64_t index = 0;       // place of the member in the answers
-  uint64_t num_blocks = 0;  // of the member's filter
-  uint64_t capacity = 0;    // of the added filter, like the next two fields
+  uint64_t num_blocks = 0;  // number of blocks of its filter
+  uint64_t capacity = 0;    // see Filter::capacity()
   uint64_t inserted = 0;    // see Filter::inserted_count()
   KeyTypes key_types;       // see Filter::key_types()
 };
 
 // A group: members with filters of equal size, as stored in memory.
 struct BankGroupInfo {
-  uint64_t num_blocks = 0;  // of each filter
+  uint64_t num_blocks = 0;  // number of blocks of each filter
   uint64_t members = 0;     // out of 512 places
   uint64_t removed = 0;     // removed members whose bits are still stored
   uint64_t bytes = 0;       // memory of the group
@@ -146,7 +146,7 @@ class FilterBank {
 
   // Returns the hash of all filters.
   const HashSpec& hash() const noexcept;
-  double fpr() const noexcept;  // of filters that Add builds from keys
+  double fpr() const noexcept;  // rate of filters that Add builds from keys
   // Return and set the backend of queries.
   const Backend& backend() const noexcept;
   void set_backend(const Backend& backend) noexcept;
@@ -156,7 +156,7 @@ class FilterBank {
   uint64_t num_members() const noexcept;
   // Number of words in a row of answers. Bits past the members are 0.
   size_t row_words() const noexcept;
-  uint64_t bytes() const noexcept;  // of groups and waiting filters
+  uint64_t bytes() const noexcept;  // memory of groups and waiting filters
 
   // Returns all members in the order of their indexes.
   std::vector<BankMember> members() const;
@@ -170,7 +170,7 @@ class FilterBank {
 
   // The size of a filter that was added.
   struct Added {
-    uint64_t num_blocks = 0;  // of the filter
+    uint64_t num_blocks = 0;  // its number of blocks
     // True if no other member has this number of blocks, and BankBlocks never returns it. Until
     // more filters of this size are added, this filter alone occupies a group of 512 places.
     bool foreign_size = false;

@@ -26,13 +26,13 @@ namespace tamis::kvrocks {
 // The record of a key.
 struct Chain {
   uint64_t expires = 0;        // milliseconds since 1970; 0: never
-  uint64_t version = 0;        // of the key; also part of the keys of its filters
+  uint64_t version = 0;        // version of the record; part of the RocksDB keys of its filters
   uint64_t keys = 0;           // number of inserted strings that were new
-  uint16_t filters = 0;        // at least 1
+  uint16_t filters = 0;        // number of filters, at least 1
   uint16_t expansion = 0;      // filter i has expansion^i times the first capacity; 0: one filter
   uint32_t base_capacity = 0;  // capacity of the first filter, in strings
   double fpr = 0;              // error rate of each filter, between 0 and 1, both excluded
-  uint32_t bytes = 0;          // of all filters
+  uint32_t bytes = 0;          // size of all filters
 };
 
 // Reads one record in the 32-bit or the 64-bit encoding. Missing or further bytes are an error.

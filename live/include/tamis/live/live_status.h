@@ -38,11 +38,11 @@ struct LiveStatus {
   uint64_t generation = 0;         // number of the current filter; 0 before the first
   std::chrono::nanoseconds age{};  // age of that filter, see Live::Publish; 0 before the first
   bool rebuilding = false;         // whether a rebuild is running
-  RebuildProgress progress;        // of the running rebuild, otherwise of the last one
+  RebuildProgress progress;        // progress of the running rebuild, or of the last one
   uint64_t recorded = 0;           // changes that the running rebuild still has to replay
   uint64_t skipped_erases = 0;  // keys whose erasures the running or last rebuild does not replay
   uint64_t failures = 0;        // failed rebuilds and calls of Live::NoteFailure
-  std::optional<Failure> failure;  // of the last attempt, if it failed
+  std::optional<Failure> failure;  // the failure of the last attempt, if it failed
 };
 
 }  // namespace tamis

@@ -28,7 +28,7 @@ uint64_t CommonBytes(uint64_t keys, double fpr);
 struct FilterReport {
   bool present = false;      // whether the row group has a filter
   std::string problem = {};  // why the filter cannot be read; otherwise ""
-  uint64_t bytes = 0;        // with its header
+  uint64_t bytes = 0;        // size of the filter, with its header
   double fill = 0;           // share of bits that are set
   double keys = 0;           // estimated number of distinct keys; infinite if all bits are set
   double rate = 0;           // false-positive rate at this fill
@@ -37,11 +37,11 @@ struct FilterReport {
 
 // The filters of one column.
 struct ColumnReport {
-  std::string path;                       // in the syntax of Schema::Find
+  std::string path;                       // path of the column, in the syntax of Schema::Find
   Column column = {};                     // the type of the column
   std::vector<FilterReport> groups = {};  // one report for each row group
-  uint64_t filter_bytes = 0;              // of all groups
-  uint64_t data_bytes = 0;                // of the column's pages
+  uint64_t filter_bytes = 0;              // size of the filters of all groups
+  uint64_t data_bytes = 0;                // size of the column's pages
   double rate = 0;                        // mean over the filters that can be read
   std::string verdict = {};               // one sentence: whether the filters are worth their bytes
   // Statistics that are not used, with reasons: Statistics::ignored of all groups.
