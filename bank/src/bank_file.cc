@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Header fields with another meaning than for filters.
+// Header fields whose meaning differs from their meaning for filters.
 namespace at {
 constexpr size_t kGroups = offset::kGeometry;
 constexpr size_t kMembers = offset::kGeometry + 8;

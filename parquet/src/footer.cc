@@ -272,7 +272,7 @@ ColumnChunk Footer::Chunk(size_t row_group, size_t column) const {
   }
   if (type != static_cast<int64_t>(schema_.columns()[column].physical) || !has_values) {
     meta.Fail(meta_at,
-              "a column without a number of values, or with another type than in the schema");
+              "a column without a number of values, or with a type that differs from the schema");
   }
   IgnoreKnownFaults(created_by_, schema_.columns()[column], chunk.statistics);
   if (schema_.columns()[column].logical.kind == LogicalType::Kind::kNull) {

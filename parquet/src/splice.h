@@ -23,8 +23,9 @@ struct FilterEntry {
 // Returns `footer`, the FileMetaData of a file in Thrift's compact protocol, with `entries` added.
 // An entry is inserted in front of the first field of its struct with a higher number, or at the
 // end of the struct. It replaces an existing entry of the chunk. All other bytes do not change,
-// also those of unknown fields. The only exception is the header of the field after an added field,
-// because a header states how much its number exceeds the number of the previous field.
+// including the bytes of unknown fields. The only exception is the header of the field after an
+// added field, because a header states how much its number exceeds the number of the previous
+// field.
 //
 // `base` is the offset of the footer in its file, for errors. `entries` must ascend by row group
 // and column. Throws FormatError(kCorrupt) for a footer that violates the protocol, lacks a struct

@@ -200,7 +200,7 @@ TEST(FileFormatTest, RefusesFieldsThatDisagreeInASealedHeader) {
   };
   for (const uint32_t version : kVersions) {
     for (const WrongField& field : fields) {
-      // The check that fails may be for another field than the one that was set.
+      // The field whose check fails may differ from the field that was set.
       const size_t at =
           std::string(field.check) == "payload length" ? offset::kPayloadLength : field.offset;
       ExpectRefused(SampleHeader(version), field, at);

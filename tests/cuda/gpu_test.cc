@@ -439,7 +439,8 @@ TEST_F(GpuTest, NullsAreNotInserted) {
   });
 }
 
-// Keys get other slots than on the host, so the test compares only which keys are found.
+// The GPU and the host put keys into different slots, so the test compares only which keys are
+// found.
 TEST_F(GpuTest, NullsAreNeitherPutIntoCuckooFiltersNorErased) {
   ForEachValidity([](size_t n, const Validity& validity) {
     const std::vector<uint64_t> values = RandomKeys(n, n);

@@ -292,7 +292,8 @@ TEST_F(CudaNulls, AsyncInsertionsEqualTheHostsButAreNotCounted) {
   });
 }
 
-// Keys get other slots than on the host, so the test compares only which keys are found.
+// The GPU and the host put keys into different slots, so the test compares only which keys are
+// found.
 template <int kBits>
 void CudaNulls::CheckChangesOfCuckoo() {
   size_t form = kBits;

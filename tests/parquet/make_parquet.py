@@ -1,4 +1,4 @@
-"""Writes the small Parquet files in this folder, with Bloom filters of other writers than tamis.
+"""Writes the small Parquet files in this folder. Other writers made their Bloom filters.
 
 Usage: make_parquet.py WRITER    (WRITER: duckdb, or pyarrow if it can write Bloom filters)
 

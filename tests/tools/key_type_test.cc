@@ -1,4 +1,4 @@
-// Queries in another key type than the filter was built with, and secrets of keyed hashes.
+// Queries for keys of a type that the filter does not have, and secrets of keyed hashes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

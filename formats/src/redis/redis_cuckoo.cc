@@ -70,7 +70,7 @@ uint64_t CountInBucket(const uint8_t* bucket, size_t size, uint8_t fingerprint) 
 }
 
 // The buckets of a layer for queries. As in RedisBloom, the offset of a bucket has only 32 bits. So
-// in a layer of more than 4 GiB, queries use other slots than InsertByMoving fills.
+// in a layer of more than 4 GiB, queries do not read the slots that InsertByMoving fills.
 struct Buckets {
   uint8_t* slots;
   uint64_t mask;

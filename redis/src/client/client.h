@@ -1,5 +1,5 @@
-// Sends commands to the nodes that own their slots, to all nodes at the same time, and retries them
-// until they are answered or time is over.
+// Sends commands to the nodes that own their slots, to all nodes at the same time, and repeats
+// commands until they are answered or the time limit has passed.
 #ifndef TAMIS_REDIS_SRC_CLIENT_CLIENT_H_
 #define TAMIS_REDIS_SRC_CLIENT_CLIENT_H_
 

@@ -25,7 +25,7 @@ struct Scripts {
   Script durable_insert;
   // Sets the bits of a delta in the segment, and removes the delta. KEYS[2]: the delta. ARGV[5]: an
   // odd version, which replaces an even one. ARGV[6]: expiry of the segment, or "0". Returns 1, or
-  // kNoDelta if the delta is missing or has another length than the bits.
+  // kNoDelta if the delta is missing or is not as long as the bits.
   Script merge;
   // Replaces an odd version by an even one. ARGV[5]: an even version. Returns the new state.
   Script settle;

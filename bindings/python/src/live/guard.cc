@@ -231,8 +231,8 @@ class Sources {
     return values;
   }
 
-  // Throws TypeError if the mapping contains none of the requested keys and its first key is of
-  // another class than all of them.
+  // Throws TypeError if the mapping contains none of the requested keys, and none of them has the
+  // class of its first key.
   static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
     for (const nb::handle other : mapping) {
       for (const nb::handle key : asked) {

@@ -19,7 +19,7 @@
 
 namespace tamis::bank {
 
-inline constexpr int kRowWords = 8;                        // of 64 bits
+inline constexpr int kRowWords = 8;                        // words of 64 bits in a row
 inline constexpr uint64_t kRowBytes = 8 * kRowWords;       // a cache line
 inline constexpr uint64_t kGroupMembers = 64 * kRowWords;  // member c is bit c % 64 of word c / 64
 inline constexpr uint64_t kBlockRows = split_block::kBlockBits;  // rows of a block: its bits

@@ -151,7 +151,7 @@ class DeviceFilter {
   void Download(Filter& host, StreamRef stream = {}) const;
 
   // Like the functions of Filter, with outputs of the same sizes. Throw Error(kInvalidArgument) for
-  // strings in other layouts than columns. They allocate scratch memory:
+  // strings that are not a column. They allocate scratch memory:
   // - for integers and hashes, 8 bytes;
   // - for a column of strings, 8 bytes for each string, at most kMaxScratchKeys at a time;
   // - for Select, SelectScratchBytes(n) more.

@@ -69,7 +69,7 @@ void RequireBits(const ConstSplitBlockView& filter, const ColumnChunk& chunk);
 // filter, as they are stored in a file from ColumnMetaData.bloom_filter_offset on. The functions
 // are not members of the filter, because core reads only its own format.
 //
-// ToParquet throws Error(kIncompatible) for a filter with another hash than kFilterHash, and
+// ToParquet throws Error(kIncompatible) for a filter whose hash is not kFilterHash, and
 // Error(kInvalidArgument) for a filter of more than 2^31 - 32 bytes. All readers accept powers of
 // two from 32 B to 128 MiB. For other sizes some readers throw or ignore the filter.
 std::string ToParquet(const SplitBlockBloomFilter& filter);

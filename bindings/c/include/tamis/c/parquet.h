@@ -87,9 +87,8 @@ typedef struct tamis_parquet_file {
 } tamis_parquet_file;
 
 /* Receives the answer for one file. Return 0 to continue, and any other number to stop the run.
- * Calls do not overlap, but may come from other threads than the caller of
- * tamis_parquet_pruner_run. The function must not throw, and must not use the pruner that calls
- * it. */
+ * Calls do not overlap. They may come from threads that did not call tamis_parquet_pruner_run. The
+ * function must not throw, and must not use the pruner that calls it. */
 typedef int32_t (*tamis_parquet_take)(const tamis_parquet_file* file, void* context);
 
 /* Keys to look for in many files. The keys are hashed once for each type that the column has in a
