@@ -25,7 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 struct BlockRing {
   alignas(64) Ring hashes;
-  alignas(64) Ring offsets[1];  // of the blocks, in bytes
+  alignas(64) Ring offsets[1];  // offsets of the blocks, in bytes
 };
 
 // Returns the offset of the block of each hash in bytes: BlockIndex times kBlockBytes.

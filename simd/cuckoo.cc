@@ -89,13 +89,13 @@ HWY_INLINE V64 ZeroSlotLanes(D64 d, V64 words) {
 
 // The keys in the pipeline.
 struct CuckooRing {
-  alignas(64) Ring offsets[2];  // of both buckets, in bytes
+  alignas(64) Ring offsets[2];  // offsets of both buckets, in bytes
   // Without the gap, the fingerprints of a step would be written 4 KiB behind its offsets. If the
   // physical addresses of the two pages are similar, as in one pair of pages in some hundred, each
   // such pair of stores takes hundreds of cycles (bench/NOTES_CUCKOO.md). So the distance is
   // neither a multiple of 4 KiB nor near one.
   alignas(64) uint64_t gap[144];
-  alignas(64) Ring fingerprints;  // in every slot
+  alignas(64) Ring fingerprints;  // the fingerprint of a key in every slot of a word
   alignas(64) Ring hashes;
   // The contents of the buckets. With 8 bits, both are in one word of words[0].
   alignas(64) Ring words[2];

@@ -28,7 +28,7 @@ using Slot =
 // Keys in the pipeline.
 template <int kBits>
 struct FuseRing {
-  alignas(64) Ring offsets[3];  // of the slots, in bytes
+  alignas(64) Ring offsets[3];  // offsets of the slots, in bytes
   // See CuckooRing::gap.
   alignas(64) uint64_t gap[144];
   alignas(64) Slot<kBits> mixed[kRing];  // the low bits of each hash times its multiplier

@@ -69,8 +69,8 @@ inline constexpr uint8_t kAllLanes = 0xFF;
 inline constexpr uint8_t kAllLanes = 1;
 #endif
 
-// Calls lanes(i), whose result is like that of PresentLanes, for kStep keys in their order. Writes
-// a byte for each key: kAllLanes if all lanes are set.
+// Calls lanes(i), which returns lanes as PresentLanes does, for kStep keys in their order. Writes a
+// byte for each key: kAllLanes if all lanes are set.
 template <typename Lanes>
 HWY_INLINE void StorePresent(const Lanes& lanes, uint8_t* HWY_RESTRICT present) {
 #if TAMIS_NEON64

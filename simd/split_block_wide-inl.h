@@ -52,7 +52,7 @@ struct WideRing {
 struct WidePair {
   size_t step;        // index in the batch of the first key of their step of kWideStep keys
   size_t at;          // index of the first of the two in the step
-  V32 bits;           // in each word of both blocks
+  V32 bits;           // bits of the two keys, in each word of both blocks
   uint64_t block[2];  // offsets in the filter in bytes
 };
 

@@ -337,7 +337,7 @@ void FilterBank::Impl::MoveMembers(size_t from, size_t to) {
 
 void FilterBank::Impl::Compact() {
   Flush();
-  std::vector<size_t> order(groups.size());  // by size, then by members, most first
+  std::vector<size_t> order(groups.size());  // groups by size, then by members, most first
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     if (groups[a].num_blocks != groups[b].num_blocks) {

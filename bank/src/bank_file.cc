@@ -42,7 +42,7 @@ constexpr uint64_t kMaxDirectory = uint64_t{1} << 42;
 constexpr uint64_t kLargeTables = uint64_t{16} << 20;
 constexpr size_t kMaskBytes = sizeof(MemberMask);
 constexpr size_t kGroupEntry = 8 + 2 * kMaskBytes;
-constexpr size_t kMemberEntry = 24;  // without the name
+constexpr size_t kMemberEntry = 24;  // bytes of the entry of a member, without its name
 
 constexpr uint64_t Padded8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 

@@ -70,7 +70,7 @@ class WaitingMembers {
 
   MemoryOptions memory_;
   std::vector<Member> members_;
-  std::map<uint64_t, OfSize> sizes_;  // by number of blocks; each has members
+  std::map<uint64_t, OfSize> sizes_;  // for each number of blocks that waiting members have
   uint64_t bytes_ = 0;
 };
 

@@ -45,8 +45,8 @@ const Backend* BackendOf(GpuPlace place) noexcept;
 
 struct GpuSchedule {
   std::vector<uint64_t> filter_bytes;  // the most important first
-  uint64_t batch_keys = 0;             // of queries and insertions in device memory
-  uint64_t host_batch_keys = 0;        // of queries in host memory
+  uint64_t batch_keys = 0;             // keys of queries and insertions in device memory
+  uint64_t host_batch_keys = 0;        // keys of queries in host memory
   size_t repetitions = 0;
   std::string filter;  // for a NameFilter
   std::span<const GpuPeerKind> peers = {};
@@ -76,7 +76,7 @@ std::vector<std::string> GpuCaseNames(const GpuSchedule& schedule);
 // the same part. If the filter has more keys than the batch, there is one pass.
 struct GpuPasses {
   uint64_t count;
-  uint64_t keys;  // in each pass
+  uint64_t keys;  // keys of each pass
 };
 inline constexpr uint64_t kMostGpuPasses = 64;
 constexpr GpuPasses GpuPassesFor(uint64_t filter_keys, uint64_t batch_keys) {

@@ -21,7 +21,7 @@ namespace tamis::bench {
 enum class Beside : uint8_t {
   kNothing,
   kContains,      // on the same engine, in the largest filter measured
-  kInsert,        // on the same engine, into a filter of the same size that no thread queries
+  kInsert,        // on the same engine, into another filter of the same size
   kContainsApart  // kContains on a separate engine, with one thread fewer
 };
 

@@ -23,7 +23,7 @@ struct Row {
   bool huge_pages = true;
   uint64_t filter_bytes = 0;
   uint64_t num_keys = 0;    // in the filter
-  uint64_t batch_keys = 0;  // in one pass
+  uint64_t batch_keys = 0;  // keys of one pass
   double fpr = 0;           // measured
   std::optional<double> expected_fpr = std::nullopt;
   std::vector<double> ns_per_key = {};
@@ -59,17 +59,17 @@ struct Latency {
   std::string name;
   std::string kind;
   std::string backend;
-  unsigned threads = 1;  // of the engine
+  unsigned threads = 1;  // threads of the engine
   std::string size_class;
   uint64_t filter_bytes = 0;
   uint64_t num_keys = 0;                    // in the filter
-  uint32_t call_keys = 1;                   // of one small call
+  uint32_t call_keys = 1;                   // keys of one small call
   std::string beside;                       // what another thread did at the same time
-  unsigned large_threads = 0;               // of the other thread's engine; 0: no other thread
-  uint64_t large_keys = 0;                  // in one call of the other thread
+  unsigned large_threads = 0;               // threads of the other engine; 0: no other thread
+  uint64_t large_keys = 0;                  // keys of one call of the other thread
   uint64_t calls = 0;                       // small calls of all repetitions
-  std::vector<Percentiles> ns = {};         // of a call, for each repetition
-  std::vector<double> p99_over_alone = {};  // within each repetition
+  std::vector<Percentiles> ns = {};         // times of a call, for each repetition
+  std::vector<double> p99_over_alone = {};  // p99 beside the other thread, relative to p99 alone
 };
 
 // A backend whose results differ from those of `portable`. It has no rows.

@@ -45,8 +45,8 @@ class Sampler final : private benchmark::BenchmarkReporter {
   };
   std::map<std::string, Known> known_;
   Known* current_ = nullptr;
-  std::string name_;                  // of the current case
-  double seconds_per_iteration_ = 0;  // of the last run
+  std::string name_;                  // name of the current case
+  double seconds_per_iteration_ = 0;  // seconds per iteration of the last run
 };
 
 }  // namespace tamis::bench

@@ -68,7 +68,7 @@ class CudaAccelerator final : public tamis::detail::Accelerator,
   Stream stream_ = nullptr;
   mutable std::mutex list_mutex_;  // held briefly; protects the two lists
   std::list<Mirror> mirrors_;
-  std::list<Mirror> retired_;  // of destroyed filters, to be freed after a capture
+  std::list<Mirror> retired_;  // mirrors of destroyed filters, to be freed after a capture
   std::atomic<uint64_t> limit_ = 0;
   mutable std::atomic<uint64_t> half_of_memory_ = 0;  // 0: not known yet
 };

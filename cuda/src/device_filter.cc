@@ -20,7 +20,7 @@
 namespace tamis::cuda {
 namespace {
 
-constexpr uint64_t kAlignment = 32;  // of a filter, so that a block is one sector of memory
+constexpr uint64_t kAlignment = 32;  // makes a block of a filter one sector of memory
 constexpr uint64_t kMax32BitKeys = uint64_t{1} << 32;
 
 // Whether two ranges of `bytes` each overlap, but are not the same. A kernel that combines such

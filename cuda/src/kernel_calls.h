@@ -179,8 +179,8 @@ using KernelCall = std::variant<
 
 // The amount of work of a call, from which the launch follows.
 struct Work {
-  uint64_t warps;         // that do the work in one round; fewer warps take several rounds
-  bool resident = false;  // at most as many warps as run at a time, because each warp adds costs
+  uint64_t warps;         // number that does the work in one round; fewer take several rounds
+  bool resident = false;  // launch only as many warps as run at a time: each adds costs
 };
 
 constexpr uint64_t WarpsFor(uint64_t n, uint64_t per_warp) {

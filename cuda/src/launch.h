@@ -12,7 +12,7 @@ namespace tamis::cuda {
 
 inline constexpr uint32_t kBlockThreads = 256;
 inline constexpr uint64_t kBlockWarps = kBlockThreads / kWarpLanes;
-inline constexpr uint64_t kMaxBlocks = 0x7FFFFFFF;  // of a grid, in its first dimension
+inline constexpr uint64_t kMaxBlocks = 0x7FFFFFFF;  // largest size of a grid in its first dimension
 static_assert(kRetryWarps % kBlockWarps == 0, "each of its threads has memory of its own");
 
 // The number of multiprocessors of a device, and the limits of each.
@@ -42,7 +42,7 @@ constexpr uint64_t ResidentBlocks(const Processors& processors, uint32_t registe
 
 struct Grid {
   uint64_t blocks;  // in [0, kMaxBlocks]; 0: nothing to launch
-  uint64_t rounds;  // the most that a warp takes
+  uint64_t rounds;  // the most rounds that a warp takes
 };
 
 constexpr Grid GridFor(const Work& work, uint64_t resident_blocks) {

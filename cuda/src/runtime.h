@@ -33,8 +33,9 @@ struct Location {
   int device = -1;  // the device whose memory it is; -1: none, or managed memory
 };
 
-// Mirrors cudaStreamCaptureMode. The modes set when calls that cannot be captured, such as
-// allocations, fail: while any thread captures a stream, while this thread does, or never.
+// Mirrors cudaStreamCaptureMode. A mode determines when calls that cannot be captured, such as
+// allocations, fail: while any thread captures a stream, while this thread captures a stream, or
+// never.
 enum class CaptureMode : uint8_t { kGlobal, kThreadLocal, kRelaxed };
 
 // Thread-safe, like the CUDA runtime. A failed call does not change its outputs.

@@ -263,7 +263,7 @@ class DeviceFilter {
   int device_ = 0;
   FileHeader header_;
   bool uncounted_ = false;          // header_.inserted lacks some changes
-  bool changed_by_others_ = false;  // at any time, by graphs or by kernels of users
+  bool changed_by_others_ = false;  // graphs or users' kernels may change the filter at any time
   void* data_ = nullptr;
   bool is_view_ = false;  // data_ is not owned
   detail::AnyRef ref_;

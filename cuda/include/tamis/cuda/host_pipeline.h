@@ -16,8 +16,8 @@ namespace tamis::cuda {
 
 // Options of a HostPipeline.
 struct PipelineOptions {
-  uint64_t chunk_keys = uint64_t{2} << 20;  // a multiple of 64, in [64, 2^30]
-  int chunks = 4;                           // in flight at a time, in [3, 64]
+  uint64_t chunk_keys = uint64_t{2} << 20;  // keys of a chunk: a multiple of 64, in [64, 2^30]
+  int chunks = 4;                           // chunks in flight at a time, in [3, 64]
   // Threads that copy pageable memory and hashes of strings into pinned memory, in [0,
   // kMaxThreads]. 0: one per processor, at most 16.
   unsigned threads = 0;

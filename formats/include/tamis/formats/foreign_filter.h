@@ -63,7 +63,7 @@ class ForeignFilter final : public FormatFilter {
 
   // Returns the format of the filter.
   const ForeignFormat& format() const noexcept;
-  uint64_t bytes() const noexcept override;  // of the bits in memory
+  uint64_t bytes() const noexcept override;  // size of the bits in memory
   uint64_t serialized_bytes() const noexcept override;
   // Like the functions of the format's class. O(bytes()).
   double estimated_count() const override;

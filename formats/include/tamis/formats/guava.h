@@ -78,10 +78,10 @@ class GuavaBloomFilter final : public FormatFilter {
   // 2^31 - 1, because the stream stores the number of words in a Java int; 16 GiB.
   static constexpr uint64_t kMaxWords = 0x7FFF'FFFF;
 
-  // Computes floor(-n ln p / (ln 2)^2) bits from capacity n and rate p, and max(1, round(m/n ln 2))
-  // hashes, where m is the number of bits before rounding up to words: like BloomFilter.create of
-  // Guava 31.1. (Later versions compute round(-log2 p), which differs only for very few keys or by
-  // chance.) Throws
+  // Computes the size like BloomFilter.create of Guava 31.1: from capacity n and rate p, floor(-n
+  // ln p / (ln 2)^2) bits and max(1, round(m/n ln 2)) hashes. Here m is the number of bits before
+  // rounding up to words. (Later versions compute round(-log2 p) hashes, which differs only for
+  // very few keys or by chance.) Throws
   // - Error(kInvalidArgument) for options out of range, and if Guava would refuse them: no bits,
   //   more than 255 hashes, or too many words;
   // - Error(kOutOfMemory) for more bytes than the machine has;

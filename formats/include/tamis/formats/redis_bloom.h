@@ -26,7 +26,7 @@ struct Hash128;
 // Options of a new filter, with the limits and defaults of BF.RESERVE.
 struct RedisBloomOptions {
   uint64_t capacity = 100;   // keys of the first link, in [1, 2^30]
-  double error_rate = 0.01;  // between 0 and 1, both excluded; rates above 0.25 become 0.25
+  double error_rate = 0.01;  // rate between 0 and 1, both excluded; above 0.25, it becomes 0.25
   // Ratio of the capacities of consecutive links, in [0, 32768]; 0 for `non_scaling`.
   uint32_t expansion = 2;
   bool non_scaling = false;  // only one link, and no more keys than its capacity
@@ -53,7 +53,7 @@ struct RedisBloomLink {
   uint64_t bytes = 0;       // size of its bits
   uint64_t size = 0;        // keys inserted into it
   uint64_t capacity = 0;    // number of keys after which the next link begins
-  double error_rate = 0;    // at the capacity
+  double error_rate = 0;    // rate at the capacity
   double bits_per_key = 0;  // bits needed for the rate: -ln(error_rate) / (ln 2)^2
   uint32_t num_hashes = 0;  // number of bits of a key
   uint8_t log2_bits = 0;    // if not 0, bits from 2^log2_bits on are unused
@@ -129,8 +129,8 @@ class RedisBloomFilter final : public FormatFilter {
   uint32_t flags() const noexcept { return flags_; }
   // Number of keys inserted that were new: BF.CARD.
   uint64_t size() const noexcept { return size_; }
-  uint64_t capacity() const noexcept;        // of all links
-  uint64_t bytes() const noexcept override;  // the bits of all links
+  uint64_t capacity() const noexcept;        // capacity of all links
+  uint64_t bytes() const noexcept override;  // size of the bits of all links
   // The length of a file of its dump.
   uint64_t serialized_bytes() const noexcept override;
   // Returns the number of links.

@@ -105,7 +105,7 @@ class RedisCuckooFilter final : public FormatFilter {
   // Returns the number of layers.
   size_t num_layers() const noexcept { return layers_.size(); }
   uint64_t num_buckets(size_t layer) const noexcept { return layers_[layer].num_buckets; }
-  uint64_t bytes() const noexcept override;  // of the fingerprints of all layers
+  uint64_t bytes() const noexcept override;  // size of the fingerprints of all layers
   // The length of a file of its dump.
   uint64_t serialized_bytes() const noexcept override;
   // 1 minus the product of (1 - 1/255)^(2 s) over all layers, where s is the average number of

@@ -102,7 +102,7 @@ struct PlanCandidate {
 struct FilterPlan {
   uint64_t keys = 0;        // number of keys
   double fpr = 0;           // the requested rate
-  PlanNeeds needs;          // with the max_bytes that was used; 0: no limit
+  PlanNeeds needs;          // the needs, with the max_bytes that was used (0: no limit)
   std::string calibration;  // source of the times; empty: no times
   // n log2(1/p) bits, in bytes. No filter for arbitrary keys can be smaller (Carter, Floyd, Gill,
   // Markowsky and Wegman, "Exact and Approximate Membership Testers", STOC 1978).
