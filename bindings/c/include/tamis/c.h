@@ -15,10 +15,10 @@
  * Functions whose last argument is `out` create handles. Free each handle once, with the function
  * named ..._free, which ignores NULL. Using or freeing a freed handle is undefined behavior.
  *
- * Threads: any number of threads may at the same time call functions that take a handle as const. A
- * function that takes a handle as non-const requires exclusive access to it. After fork, the child
- * may use a filter or view of its parent if no call was changing it at the time of the fork. For
- * engines see tamis/c/engine.h.
+ * Threads: functions that take a handle as const may run at the same time on any number of threads.
+ * A function that takes a handle as non-const requires exclusive access to it. After fork, the
+ * child may use a filter or view of its parent if no call was changing it at the time of the fork.
+ * For engines see tamis/c/engine.h.
  *
  * Options: structures named ..._options begin with struct_bytes, the size of the structure in the
  * version that the program was compiled with. So later versions can add members. Initialize them

@@ -18,8 +18,8 @@ struct ArrowType {
   enum class Layout : uint8_t { kInteger, kOffsets32, kOffsets64, kViews, kFixed, kNull };
 
   Layout layout = Layout::kNull;
-  uint32_t width = 0;      // of kInteger and kFixed, in bytes
-  bool is_signed = false;  // of kInteger
+  uint32_t width = 0;      // bytes of a value of kInteger or kFixed
+  bool is_signed = false;  // whether values of kInteger have a sign
   std::optional<TimeUnit> time = std::nullopt;
 };
 
@@ -75,7 +75,7 @@ class ArrowColumn {
   uint64_t offset_;
   const uint8_t* validity_ = nullptr;
   const char* values_ = nullptr;  // integers, fixed bytes, offsets or views
-  const char* bytes_ = nullptr;   // of strings with offsets
+  const char* bytes_ = nullptr;   // the bytes of strings with offsets
   const void* const* view_buffers_ = nullptr;
 };
 

@@ -55,10 +55,10 @@ class ParquetKeys {
   void AddString(std::string_view text);
 
   Conversion conversion_ = Conversion::kSigned;
-  uint32_t width_ = 8;      // of kReal, in bytes
-  int64_t per_second_ = 1;  // of kTimestamps and kTimes
-  int64_t per_day_ = 1;     // of kDates
-  int scale_ = 0;           // of kDecimals
+  uint32_t width_ = 8;      // bytes of a value of kReal
+  int64_t per_second_ = 1;  // counts in a second, for kTimestamps and kTimes
+  int64_t per_day_ = 1;     // counts in a day, for kDates
+  int scale_ = 0;           // scale of kDecimals
   parquet::TimeUnit unit_ = parquet::TimeUnit::kMillis;
   uint64_t size_ = 0;
   std::vector<uint64_t> integers_;

@@ -112,7 +112,7 @@ struct Batch {
 
   std::vector<Key> keys;
   std::unordered_map<Key, nb::handle, TableHash> objects;  // kept alive by the caller
-  std::vector<size_t> indices;                             // of the keys in the call
+  std::vector<size_t> indices;                             // indices of these keys in the call
 };
 
 bool IsOneText(nb::handle object) {

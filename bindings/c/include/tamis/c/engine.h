@@ -10,8 +10,8 @@ extern "C" {
 
 /* Runs calls with many keys on several threads, which sleep between calls. The results do not
  * depend on the number of threads. One engine is enough for a process, because any number of
- * threads may use it at a time. Functions accept NULL instead of an engine, and then run on the
- * calling thread only.
+ * threads may use it at the same time. Functions accept NULL instead of an engine, and then run on
+ * the calling thread only.
  *
  * After fork, the child may use an engine of its parent, create other engines, and exit, even if a
  * call was running at the time of the fork. In the child, an engine starts new threads and uses no

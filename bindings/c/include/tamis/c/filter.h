@@ -102,8 +102,8 @@ typedef struct tamis_view_options {
  * memory must outlive the view. `options` may be NULL. To read a whole file in memory, use
  * tamis_filter_open_memory.
  *
- * Any number of threads and processes may query the blocks at a time. Insertion requires exclusive
- * access to the blocks. */
+ * Any number of threads and processes may query the blocks at the same time. Insertion requires
+ * exclusive access to the blocks. */
 TAMIS_C_API tamis_status tamis_filter_view(void* blocks, uint64_t bytes,
                                            const tamis_view_options* options, tamis_filter** out);
 
