@@ -129,8 +129,8 @@ class FilterBank::Impl {
   void AdoptGroup(detail::BankGroup group, detail::BankFileGroup from);
 
  private:
-  // Returns a group of zeros. Throws Error(kOutOfMemory), also if this group and all other groups
-  // together exceed the memory.
+  // Returns a group of zeros. Throws Error(kOutOfMemory). Also throws it if this group and all
+  // other groups together exceed the memory.
   detail::BankGroup NewGroup(uint64_t num_blocks) const;
   // Adds filters to free places of a group with the same number of blocks. The group must have
   // enough free places and reserved room for the data of the filters, and `names` must contain

@@ -122,8 +122,8 @@ bool FileWatcher::TakeIfNew() {
   }
   if (file == seen_ && tries_left_ == 0) return false;
   if (file != seen_) tries_left_ = kTries;
-  // Set before the file is read. If another file replaces it during reading, the next check finds a
-  // new file.
+  // Remembers the file before reading it. If another file replaces it during reading, the next
+  // check finds a new file.
   seen_ = file;
   taken_ = false;
   try {

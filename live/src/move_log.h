@@ -74,7 +74,8 @@ class MoveLog {
 
  private:
   std::atomic<uint64_t> count_ = 0;
-  // Allocated separately, so that the counts of many logs, which queries read, stay in one page.
+  // The entries are allocated separately, so that the counts of many logs, which queries read, are
+  // in one page.
   std::unique_ptr<std::atomic<Entry>[]> entries_ = std::make_unique<std::atomic<Entry>[]>(kEntries);
 };
 
@@ -120,7 +121,7 @@ Found LookAt(const Log& log, MoveLog::Id id, const cuckoo::Word<kBits>& first,
   const cuckoo::Word<kBits> a = Buckets::Load(first);
   const cuckoo::Word<kBits> b = Buckets::Load(second);
   const bool found = cuckoo::PairContains<kBits>(a, b, fingerprint);
-  // Checked first, because it is nearly always true and does not depend on `found`.
+  // This case comes first, because it is the most frequent one and does not depend on `found`.
   if (log.Count() == before) return found ? Found::kYes : Found::kNo;
   if (found) return Found::kYes;
   bool moved = false;

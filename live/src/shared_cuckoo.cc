@@ -184,7 +184,7 @@ auto SharedCuckoo<kBits>::ChangeAt(const cuckoo::Place& place) noexcept -> Outco
   }
 }
 
-// Called with the lock held, so that the count is exact whenever no thread changes the table.
+// The caller must hold the lock, so that the count is exact whenever no thread changes the table.
 template <int kBits>
 void SharedCuckoo<kBits>::Count(Change change, KeyType type, uint64_t changed) noexcept {
   if (changed == 0) return;

@@ -70,7 +70,7 @@ class SharedCuckoo {
   uint64_t locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
 
  private:
-  // Kept small, because every bulk query reads state of each stripe.
+  // There are few stripes, because every bulk query reads the state of each stripe.
   static constexpr size_t kMaxStripes = 64;
   enum class Outcome { kDone, kKnown, kRefused };
 

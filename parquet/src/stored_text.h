@@ -10,8 +10,8 @@
 
 namespace tamis::parquet {
 
-// Returns whether values of the column can be written as text. They can if the column can be
-// queried, or if it has decimals of BYTE_ARRAY.
+// Returns whether values of the column can be written as text: whether the column can be queried,
+// or has decimals of BYTE_ARRAY.
 bool HasText(const Column& column);
 
 // Returns the text of a number from its bits, in the low 4 bytes for types of 4 bytes.

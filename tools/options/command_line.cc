@@ -68,7 +68,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 // similar, otherwise "".
 std::string IsMeant(std::string_view word, const std::vector<std::string>& names) {
   constexpr size_t kMostMistakes = 2;  // exchanging two letters counts as two mistakes
-  constexpr size_t kBeginning = 3;     // the first 3 letters of a name, or more, also match it
+  constexpr size_t kBeginning = 3;     // a name is also matched by its first 3 letters or more
   const std::string* nearest = nullptr;
   size_t least = std::min(kMostMistakes + 1, word.size());
   for (const std::string& name : names) {

@@ -36,8 +36,8 @@ struct FileStatus {
   }
 };
 
-// Returns the status of the file to which `path` leads, also through links, or std::nullopt on
-// failure. A signal handler may call it.
+// Returns the status of the file to which `path` leads, or std::nullopt on failure. Follows links.
+// A signal handler may call it.
 std::optional<FileStatus> StatusOf(const std::string& path);
 std::optional<FileStatus> StatusOf(int fd);
 // Returns whether the process has the right to read the file.

@@ -11,7 +11,7 @@ namespace tamis::tools {
 // in names of files, are printed as \xNN.
 void Say(std::string_view message) noexcept;
 
-// Thrown when the reader of standard output has gone. That is not an error, so the command ends
+// Thrown when the reader of standard output has gone. This is not an error, so the command ends
 // without a message.
 struct OutputClosed {};
 

@@ -71,7 +71,7 @@ class Changeable {
 
   // Inserts the keys that are absent, one after another, and returns their number. Bit i of `fresh`
   // becomes 1 if key i was inserted, and 0 otherwise. A key is present if Contains would return
-  // true just before the key's turn. So keys that were inserted earlier, also earlier in `keys`,
+  // true just before the key's turn. So keys that were inserted earlier, or are earlier in `keys`,
   // are present, and so are false positives. A present key changes nothing, even in a filter that
   // could store another copy of it. Nulls and keys that do not fit are not inserted. `fresh` needs
   // BitmapWords(n) words or more, of which exactly BitmapWords(n) are written. Throws

@@ -74,7 +74,7 @@ std::string PercentText(double fraction, int digits) {
   if (fraction == 0) return "0%";
   if (IsRare(fraction)) return OneIn(fraction);
   const std::string scientific = Text(100 * fraction, std::chars_format::scientific, digits - 1);
-  // Computed after rounding, so that 99.99 has as many digits as 100.
+  // Takes the exponent after rounding, so that 99.99 has as many digits as 100.
   const size_t e = scientific.find('e');
   const int exponent = e == std::string::npos ? digits : std::stoi(scientific.substr(e + 1));
   if (exponent < -4 || exponent >= digits) return scientific + "%";

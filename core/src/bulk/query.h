@@ -15,7 +15,7 @@ namespace tamis::detail {
 // BitmapWords(batch.n) words.
 using Probe = FunctionRef<void(const Batch& batch, uint64_t* bits)>;
 
-// Sets bit i if key i may be in the filter. Clears it otherwise, also for nulls. Writes
+// Sets bit i if key i may be in the filter. Otherwise, and for nulls, clears it. Writes
 // BitmapWords(keys.size()) words. `probe` is called like Probe.
 template <typename ProbeBatch>
 void QueryBits(const CommonKernels& kernels, const HashSpec& hash, const ProbeBatch& probe,

@@ -217,7 +217,7 @@ void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) co
     } else if (threads > 1) {
       share = std::min(request.keys / (kSlicesPerThread * threads) + 1, kMaxSliceKeys);
     }
-    // Rounded up, so that no two slices share a word of a bitmap.
+    // Rounds up, so that no two slices share a word of a bitmap.
     if (share != request.keys) route.slice_keys = (share + 63) / 64 * 64;
     route.seconds = Seconds(costs, request, route);
     visit(route);

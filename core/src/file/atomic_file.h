@@ -13,8 +13,8 @@
 namespace tamis::detail {
 
 // Writes the parts, one after the other, to a temporary file beside `path`, waits until it is on
-// the disk, and renames it. So `path` names the old file or the whole new one at any time, also
-// after a crash. SaveOptions documents the rules for links and permissions, and the errors. Leaves
+// the disk, and renames it. So at any time, even after a crash, `path` names the old file or the
+// whole new one. SaveOptions documents the rules for links and permissions, and the errors. Leaves
 // no temporary file behind.
 void WriteFileAtomically(const std::filesystem::path& path,
                          std::span<const std::span<const std::byte>> parts,

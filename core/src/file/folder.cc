@@ -33,8 +33,8 @@ bool LeadsNowhere(const std::error_code& error) {
          error == std::errc::too_many_symbolic_link_levels;
 }
 
-// Finds all files below a folder, also through links. No file may be left out, because queries
-// would miss its keys.
+// Finds all files below a folder. Follows links. No file may be left out, because queries would
+// miss its keys.
 class FolderWalk {
  public:
   explicit FolderWalk(Extensions extensions) : extensions_(extensions) {}

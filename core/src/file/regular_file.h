@@ -14,7 +14,7 @@ namespace tamis::detail {
 
 class RegularFile {
  public:
-  // Throws Error(kIo), also if this is not a regular file.
+  // Throws Error(kIo) if the file cannot be opened or is not a regular file.
   explicit RegularFile(const std::filesystem::path& path)
       : file_(path), bytes_(file_.RegularBytes()) {}
 

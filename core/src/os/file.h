@@ -31,8 +31,8 @@ struct FileStatus {
   friend bool operator==(const FileStatus&, const FileStatus&) = default;
 };
 
-// Returns the status of the file to which `path` leads, also through links. Returns nothing if the
-// file does not exist. Throws Error(kIo).
+// Returns the status of the file to which `path` leads. Follows links. Returns nothing if the file
+// does not exist. Throws Error(kIo).
 std::optional<FileStatus> StatusOf(const std::filesystem::path& path);
 
 // A file that is open for reading. Thread-safe.

@@ -110,7 +110,7 @@ void Client::AwaitReplicas(std::span<Command> commands, uint32_t replicas, bool 
     const std::optional<uint32_t> followers = map_.FollowersOf(command.node_);
     return followers ? std::optional(std::max(replicas, *followers)) : std::nullopt;
   };
-  // Computed before Run, which may change the map.
+  // These numbers are computed before Run, because Run may change the map.
   std::vector<std::optional<uint32_t>> counts;
   std::map<std::pair<Address, uint64_t>, size_t> places;
   std::vector<Command> waits;

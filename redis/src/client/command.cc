@@ -9,7 +9,8 @@
 namespace tamis::redis {
 namespace {
 
-// Added to the limit of each reply, because an error may be longer than the expected reply.
+// Every limit for a reply includes these bytes, because an error may be longer than the expected
+// reply.
 constexpr size_t kErrorBytes = 4096;
 constexpr size_t kScriptElements = 16;
 

@@ -57,7 +57,7 @@ class Command {
   uint64_t work = 0;
   // Whether a replica may answer the command.
   bool reads = false;
-  // Set by Client::AwaitReplicas: whether enough replicas have the writes of the command.
+  // Whether enough replicas have the writes of the command. Client::AwaitReplicas sets this.
   bool durable = false;
 
   // The outcome. If `answered`, `reply` is the reply, which may be an error. Otherwise `failure` is

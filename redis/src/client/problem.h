@@ -38,7 +38,7 @@ Problem RebuiltAgainAndAgain();
 // nothing.
 std::optional<Problem> ProblemOf(const Command& command);
 
-// Like ProblemOf. It is also a problem if the reply is not a string of `bytes` bytes.
+// Like ProblemOf, but a reply that is not a string of `bytes` bytes is a problem, too.
 std::optional<Problem> ProblemOfString(const Command& command, size_t bytes);
 
 }  // namespace tamis::redis

@@ -154,7 +154,8 @@ void SegmentTransfer::Push(const SplitBlockBloomFilter& filter) {
   }
   const std::span<const std::byte> blocks = filter.view().blocks();
   const auto cost = [&](size_t s) { return 2 * layout.BytesOf(s); };
-  // Thrown at the end: all bits are in the filter then, but maybe not on enough replicas.
+  // This problem is thrown at the end, when all bits are in the filter, but maybe not on enough
+  // replicas.
   std::optional<Problem> not_durable;
   InWaves(layout.segments(), cost, [&](size_t begin, size_t end) {
     std::vector<SegmentBits> merges;

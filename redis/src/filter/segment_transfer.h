@@ -32,7 +32,7 @@ struct LocalCopy {
   uint64_t& generation;             // the generation of the copy
   std::vector<uint64_t>& versions;  // one for each segment; 0: unknown
   uint64_t& read;                   // number of segments that were read
-  // Called inside a call of `change`, before the copy is emptied for a new generation.
+  // Is called within `change`, before the copy is emptied for a new generation.
   std::function<void()> begin_generation;
   // Calls its argument, a function that changes the blocks, while no other thread uses them.
   std::function<void(const std::function<void()>&)> change;

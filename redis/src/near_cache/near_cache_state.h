@@ -20,7 +20,8 @@
 
 namespace tamis::redis {
 
-// Shared by one calling thread and the refreshing thread. Only the calling thread uses filter_.
+// The calling thread and the refreshing thread share this state. Only the calling thread uses
+// filter_.
 class NearCache::State {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -129,9 +129,9 @@ class Engine {
   // source must not throw, and must not call this Engine.
   using KeySource = std::function<void(uint64_t first, std::span<uint64_t> keys)>;
 
-  // Throws Error(kInvalidArgument) if the number of threads is out of range, also in TAMIS_THREADS,
-  // or if Validate() of the calibration throws. Throws Error(kUnknownBackend) if options.backend is
-  // nullptr and TAMIS_BACKEND names an unknown backend.
+  // Throws Error(kInvalidArgument) if the number of threads in the options or in TAMIS_THREADS is
+  // out of range, or if Validate() of the calibration throws. Throws Error(kUnknownBackend) if
+  // options.backend is nullptr and TAMIS_BACKEND names an unknown backend.
   explicit Engine(EngineOptions options = {});
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;

@@ -188,7 +188,8 @@ class Reader {
     const std::string text = ReadWholeFile(path_);
     const Value root = Builder(path_, text).Build();
     RequireKind(root, Value::Kind::kObject, "the file");
-    // Checked before all others, because a file of another version has other fields.
+    // Checks the version before all other fields, because a file of another version has different
+    // fields.
     const Value& version = Member(root, kVersionName, Value::Kind::kNumber);
     if (version.number != kVersion) {
       Fail(version, kVersionName,
@@ -236,7 +237,7 @@ class Reader {
     Fail(object, name, "is missing");
   }
 
-  // Called when all required members have been found. Any other member is an error.
+  // Must be called when all required members have been found. Then any other member is an error.
   void RequireCount(const Value& object, size_t count) const {
     if (object.children.size() != count) {
       Fail(object, "names",

@@ -265,7 +265,7 @@ Calibration Calibration::Measure(uint64_t max_filter_bytes) {
         if (backends[i].make_accelerator != nullptr) continue;  // measured separately below
         by_backend[i].push_back(workload.Measure(backends[i]));
       }
-      // Measured with the largest filter, whose time matters most.
+      // Uses the largest filter, because its time matters most.
       if (kind == detail::Kinds().front() && threads > 1 && bytes * kSizeStep > max_filter_bytes) {
         calibration.thread_efficiency =
             workload.ThreadEfficiency(backends[0], threads, 1e-6 * calibration.thread_start_us);

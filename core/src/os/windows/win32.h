@@ -76,7 +76,7 @@ class Handle {
   HANDLE handle_;
 };
 
-// Opens something that exists, also a folder. The result is INVALID_HANDLE_VALUE, with the error in
+// Opens a file or folder that exists. The result is INVALID_HANDLE_VALUE, with the error in
 // GetLastError(), if that failed.
 inline HANDLE OpenExisting(const std::filesystem::path& path, DWORD access) noexcept {
   return CreateFileW(path.c_str(), access, kShareAll, nullptr, OPEN_EXISTING,

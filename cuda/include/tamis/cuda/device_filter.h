@@ -171,10 +171,10 @@ class DeviceFilter {
   // Like the functions of ErasableFilter. Throw Error(kUnsupported) for a split-block filter.
   size_t Erase(Keys keys, StreamRef stream = {}) { return Erase(keys, {}, stream); }
   size_t Erase(Keys keys, std::span<uint64_t> missing, StreamRef stream = {});
-  // Adds all keys of `other`, which must be on the same device. Throws Error(kIncompatible), also
-  // for cuckoo and fuse filters, which cannot be merged. Throws Error(kInvalidArgument) if the
-  // memory of both filters overlaps in part. Merging a filter with itself, or with a view of the
-  // same memory, changes neither its bits nor its count.
+  // Adds all keys of `other`, which must be on the same device. Throws Error(kIncompatible) if the
+  // filters differ, and for cuckoo and fuse filters, which cannot be merged. Throws
+  // Error(kInvalidArgument) if the memory of both filters overlaps in part. Merging a filter with
+  // itself, or with a view of the same memory, changes neither its bits nor its count.
   void Merge(const DeviceFilter& other, StreamRef stream = {});
   // Keeps the bits that both filters have, like SplitBlockBloomFilter::Intersect. Throws the errors
   // of Merge.
@@ -228,8 +228,8 @@ class DeviceFilter {
   void Swap(DeviceFilter& other) noexcept;
   void RequireSame(const FileHeader& header) const;
   Status Probe(const Keys& keys, const Outputs& out, cudaStream_t stream) const noexcept;
-  // Does the same as Probe, also for columns of strings, in pieces through scratch memory. Waits
-  // for the results.
+  // Does the same as Probe, but accepts columns of strings, which it hashes in pieces in scratch
+  // memory. Waits for the results.
   size_t ProbeAndWait(const Keys& keys, Outputs out, cudaStream_t stream) const;
   // Calls act(piece, begin) for pieces of a batch. Pieces are integers or hashes: strings are
   // hashed first.

@@ -70,9 +70,9 @@ struct RebuildSource {
   // Reads the keys and returns the filter. It may save the filter too. An exception, such as for a
   // full disk, ends the rebuild, and the old filter keeps serving.
   std::function<F(RebuildContext&)> build;
-  // Opens the snapshot that `build` reads. Called once, after recording has begun and all earlier
-  // changes have ended. Keys erased during the rebuild are erased from the new filter only if there
-  // is a snapshot; see Live::Rebuild.
+  // Opens the snapshot that `build` reads. The rebuild calls it once, after recording has begun and
+  // all earlier changes have ended. Keys erased during the rebuild are erased from the new filter
+  // only if there is a snapshot; see Live::Rebuild.
   std::function<void()> open_snapshot = {};
 };
 

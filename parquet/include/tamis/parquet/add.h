@@ -62,7 +62,7 @@ struct AddedFilter {
   uint64_t values = 0;      // values in the chunk, nulls included
   // The members below are meaningless for kKept and for a chunk without values.
   uint64_t distinct = 0;       // number of keys, estimated from the bits of the filter
-  uint64_t bytes = 0;          // size of the filter's bits, also if it was left out
+  uint64_t bytes = 0;          // size of the filter's bits, even if the filter was left out
   double fpr = 0;              // rate with `distinct` keys in `bytes` bytes
   uint64_t offset = 0;         // offset of the header in the new file; kAdded and kReplaced only
   uint64_t bytes_in_file = 0;  // padding, header and bits; 0 if left out

@@ -124,10 +124,10 @@ using RebuildSource = std::function<void(RebuildInserter&)>;
 // - the exceptions of `source` and on_progress.
 //
 // After most exceptions, the filter still has the old generation, with all keys that were inserted
-// during the rebuild. It has the new generation
+// during the rebuild. In these cases, the filter has the new generation:
 // - if what() of an Error states this,
 // - if on_progress throws an exception of another type during kClose or kRemove,
-// - in rare cases after std::bad_alloc, if there is not enough memory for that text.
+// - rarely, after std::bad_alloc, if there is not enough memory for that text.
 //
 // If servers could not be reached, a part of the other generation may stay on them. The next
 // rebuild removes it.

@@ -18,8 +18,8 @@ struct ServerOptions {
   // uses TLS, and requires a hiredis that was built with TLS. Error texts never contain the
   // password.
   std::string url = "redis://127.0.0.1:6379";
-  // Override the user and password of the URL if not empty. They are sent to every node that the
-  // cluster names.
+  // If not empty, these override the user and password of the URL. Both are sent to every node that
+  // the cluster names.
   std::string user = {};
   std::string password = {};
   // File with the certificates that TLS trusts; empty: the certificates of the system.
@@ -27,8 +27,8 @@ struct ServerOptions {
 
   // All durations are at most a day.
   //
-  // Time limit for connecting and for the start of TLS, at least 1 ms. It does not include the
-  // look-up of the host name, which may take longer.
+  // Time limit for connecting and for the start of TLS, at least 1 ms. The limit does not include
+  // the look-up of the host name, which may take longer.
   std::chrono::milliseconds connect_timeout{2000};
   // Time limit for each reply of a server, at least 1 ms. Each 4 MiB of the command, its reply, and
   // the segments that the server processes add the same time to the limit.

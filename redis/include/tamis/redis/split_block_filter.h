@@ -144,7 +144,7 @@ class SplitBlockFilter final : public Queryable, public Changeable {
   const HashSpec& hash() const;
 
   // To query, call the functions of Queryable. If keys are unanswered, queries with
-  // Unavailable::kThrow throw UnansweredError, also queries of one key.
+  // Unavailable::kThrow throw UnansweredError. This includes queries of one key.
   QueryTraits traits() const noexcept override;
   KeyTypes key_types() const override { return KeyType::kUnknown; }  // servers do not store them
   // Size of the blocks on the servers.

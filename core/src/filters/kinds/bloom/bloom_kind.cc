@@ -93,8 +93,8 @@ void Fill(ChangeableFilter& filter, uint64_t keys) {
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// Measured like the costs of split-block filters, for 7 hashes per key, up to 256 MiB, while other
-// programs used the memory as well.
+// These costs were measured like the costs of split-block filters, for 7 hashes per key, up to 256
+// MiB, while other programs used the memory as well.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {14.2, 11.7, 11.7}}, {kMiB, {15.8, 12.1, 12.1}},    {4 * kMiB, {23.4, 22.3, 22.3}},
     {16 * kMiB, {46.4, 61.2, 61.2}},  {64 * kMiB, {84.9, 113, 113}}, {256 * kMiB, {100, 120, 120}},

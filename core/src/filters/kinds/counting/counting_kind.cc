@@ -24,8 +24,8 @@ LookupFacts Facts(uint64_t, uint64_t) { return {.note = "counts up to 15 copies 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// Measured like the costs of split-block filters, up to 256 MiB, while other programs used the
-// memory as well.
+// These costs were measured like the costs of split-block filters, up to 256 MiB, while other
+// programs used the memory as well.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {11.6, 14.8, 13.3}}, {kMiB, {13.8, 17.1, 16.5}},
     {4 * kMiB, {17.8, 23.5, 21.5}},   {16 * kMiB, {29.4, 53.4, 25.9}},

@@ -43,7 +43,7 @@ class CuckooChunk {
   // only on the table.
   TAMIS_INLINE bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
-    // Chosen without a branch, which would be mispredicted every other time.
+    // Has no branch, because a branch would be mispredicted every other time.
     const uint32_t choose_alternate =
         -static_cast<uint32_t>(NumUsed(Load(alternate)) < NumUsed(Load(bucket)));
     const uint32_t emptier = bucket ^ ((bucket ^ alternate) & choose_alternate);

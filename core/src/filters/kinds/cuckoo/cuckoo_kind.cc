@@ -86,9 +86,9 @@ LookupFacts Facts(uint64_t, uint64_t) {
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kMiB = 1024 * kKiB;
 
-// Measured like the costs of split-block filters, but until the filters were full, up to 256 MiB.
-// The costs with 16 bits are used for all widths, because filters of the same size have the same
-// costs with any fingerprints.
+// These costs were measured like the costs of split-block filters, but until the filters were full,
+// up to 256 MiB. The costs with 16 bits are used for all widths, because filters of the same size
+// have the same costs with any fingerprints.
 constexpr CostAtSize kPortableCosts[] = {
     {256 * kKiB, {6.4, 15.4, 15.4}}, {kMiB, {6.7, 14.3, 15.1}},     {4 * kMiB, {12.2, 17.4, 17}},
     {16 * kMiB, {14.4, 20, 17.5}},   {64 * kMiB, {42, 36.5, 20.5}}, {256 * kMiB, {60, 55, 28}},

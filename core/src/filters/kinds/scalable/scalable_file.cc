@@ -352,7 +352,7 @@ LayeredFile MapLayers(const InputFile& file, FilterKind kind, const MapOptions& 
   const fs::path& path = file.path();
   RequireLayerKind(file.header(), kind, path);
   LayeredFile opened = OpenLayers(file, options.secret);
-  // Verified by reads, not through the mapping: see MapFile.
+  // Reads the file to verify it, instead of the mapping: see MapFile.
   if (options.verify == Verify::kFull) file.VerifyPayloads();
   opened.mapping = MapWhole(file, 0);
   if (options.verify != Verify::kFull && opened.header.version == 1) {

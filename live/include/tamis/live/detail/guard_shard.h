@@ -24,7 +24,7 @@ struct Flight {
   std::promise<std::optional<Value>> landing;
   const std::shared_future<std::optional<Value>> result = landing.get_future().share();
   bool fenced = false;  // guarded by the lock of the shard
-  // Whether the calls that wait must load the key again. Written before the flight lands.
+  // Whether the calls that wait must load the key again. Must be set before the flight lands.
   bool interrupted = false;
 };
 
