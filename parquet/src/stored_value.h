@@ -22,8 +22,8 @@ const char* WhyNotAsked(const Column& column);
 // Returns the kind of number if values are numbers of 4 or 8 bytes.
 std::optional<NumberKind> NumberKindOf(const Column& column);
 
-// Returns the bits of key `i`, in the low 4 bytes for types of 4 bytes; nothing if the key does not
-// fit. The column must be a column of numbers.
+// Returns the bits of key `i`, in the low 4 bytes for types of 4 bytes, or nothing if the key does
+// not fit. The column must be a column of numbers.
 std::optional<uint64_t> NumberBits(const Column& column, NumberKind kind, const KeyList& keys,
                                    size_t i);
 

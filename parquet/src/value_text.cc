@@ -132,7 +132,8 @@ bool ScanTime(Scanner& scanner, Moment& moment) {
   return true;
 }
 
-// Z, UTC, +hh, +hhmm, +hh:mm and so on, with an optional space in front; nothing is Z.
+// Z, UTC, +hh, +hhmm, +hh:mm and so on, with an optional space in front. Text without a zone is in
+// UTC.
 bool ScanZone(Scanner& scanner, int64_t& seconds) {
   if (scanner.done()) return true;
   scanner.Take(' ');

@@ -35,7 +35,8 @@ struct Unscaled {
   bool negative = false;
 };
 std::optional<Unscaled> ParseDecimal(std::string_view text, int32_t scale);
-// Returns two's complement of `width` bytes, the highest first; nothing if the value does not fit.
+// Returns the value in two's complement of `width` bytes, the highest first, or nothing if the
+// value does not fit.
 std::optional<std::string> BigEndian(const Unscaled& value, uint32_t width);
 
 // Removes a plus sign, which std::from_chars does not accept. Returns false if a minus follows it.
@@ -44,8 +45,8 @@ bool TakeOffPlus(std::string_view& text);
 // Returns days since 1970-01-01 in the Gregorian calendar. The year may have up to nine digits. A
 // time may follow if it is midnight.
 std::optional<int64_t> ParseDate(std::string_view text);
-// Returns the time since midnight (UTC if there is a zone) in `unit`; nothing if the unit is too
-// coarse. 24:00 is the end of the day.
+// Returns the time since midnight in `unit`, or nothing if the unit is too coarse. If the text has
+// a zone, the time is converted to UTC. 24:00 is the end of the day.
 std::optional<int64_t> ParseTime(std::string_view text, TimeUnit unit);
 std::optional<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit);
 // Returns nothing if `to` is too coarse, or the result too large.

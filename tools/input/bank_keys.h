@@ -19,9 +19,9 @@ namespace tamis::tools {
 // FLOAT or DOUBLE keys, because filters cannot rule out a NaN.
 class BankKeys {
  public:
-  // The keys to query are of type `asked`. If `options` do not allow any type, throws
-  // Error(kInvalidArgument) if no member can have such keys, and if `quiet` is false, prints a
-  // warning if some members cannot have them. `bank` must outlive this object.
+  // The keys to query are of type `asked`. Unless `options` allow any type, throws
+  // Error(kInvalidArgument) if no member can have such keys. If only some members can have them and
+  // `quiet` is false, prints a warning. `bank` must outlive this object.
   BankKeys(const FilterBank& bank, const KeyTypeOptions& options, const std::string& path,
            KeyType asked, bool quiet);
 

@@ -34,8 +34,8 @@ std::string InSegment(uint64_t segment);
 // Returns the problem of a client that was too slow for each of several rebuilds.
 Problem RebuiltAgainAndAgain();
 
-// Returns the problem of a command that was run, if its reply is missing or an error; otherwise
-// nothing.
+// Returns the problem of a command that was run, or nothing if its reply is not an error. A missing
+// reply is a problem.
 std::optional<Problem> ProblemOf(const Command& command);
 
 // Like ProblemOf, but a reply that is not a string of `bytes` bytes is a problem, too.

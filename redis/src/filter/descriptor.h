@@ -29,8 +29,8 @@ struct Descriptor {
 
 std::string DescriptorText(const Descriptor& descriptor);
 
-// How long the keys stay on the servers after the deadline, because the clock of a client may be
-// late, or a user may inspect the filter.
+// How long the keys stay on the servers after the deadline. They stay because the clock of a client
+// may be late, or a user may inspect the filter.
 inline constexpr uint64_t kKeptAfterDeadlineMs = 3'600'000;
 // Returns when the keys of the filter expire, in milliseconds since 1970 (UTC); "0": never.
 std::string ExpiryText(const Descriptor& descriptor);

@@ -43,7 +43,7 @@ std::string StateText(const SegmentState& state);
 // Returns the state in the window, or nothing if the window does not have kStateBytes bytes.
 std::optional<SegmentState> ParseState(std::string_view window);
 
-// Returns the problem of the segment with this state window; nothing if its bits are valid.
+// Returns the problem of the segment with this state window, or nothing if its bits are valid.
 std::optional<Problem> ProblemOfState(std::string_view window, uint64_t generation,
                                       uint64_t length);
 // Like ProblemOfState above, for a command whose reply is the window.

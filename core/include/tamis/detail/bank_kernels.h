@@ -25,9 +25,9 @@ struct BankKernels {
   // Adds to counts[64 w + b] the number of rows, out of n, that have bit b of word w. Row i is at
   // bits + i * stride, and has `words` words.
   void (*count)(const uint64_t* bits, size_t n, size_t stride, size_t words, uint64_t* counts);
-  // For every member c that is set in `mask`, of kRowWords words: sets bit c of row j to bit j of
-  // the filter at filters[c], of 256 num_blocks bits. All other bits stay. Does not read filters[c]
-  // for other members.
+  // For every member c whose bit is set in the kRowWords words of `mask`, sets bit c of row j to
+  // bit j of the filter at filters[c], which has 256 num_blocks bits. All other bits stay. Does not
+  // read filters[c] for other members.
   void (*transpose)(const uint64_t* const* filters, const uint64_t* mask, uint64_t num_blocks,
                     uint64_t* rows);
 };

@@ -33,8 +33,8 @@ inline constexpr Figure<Calibration::Point> kCostFigures[] = {
     {"partitioned_insert_ns", &Calibration::Point::partitioned_insert_ns, 1e6, false},
 };
 
-// Return a text that says what is wrong with the figures of the machine, or with the last of the
-// points if the points before it are right. The text is empty if nothing is wrong.
+// Return a text about what is wrong with the costs of the machine, or with the last point. The
+// points before it must be right. The text is empty if nothing is wrong.
 std::string MachineProblem(const Calibration& calibration);
 std::string PointProblem(std::span<const Calibration::Point> points);
 
