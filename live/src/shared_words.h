@@ -10,9 +10,9 @@
 //   kernels are compiled without ThreadSanitizer, and tests/live/tsan.supp names the other readers
 //   of such words.)
 // - A mix of older and newer words is harmless. Words only gain bits, so a query finds no bit that
-//   no thread has set. If the insertion of a key ended before the query began, by any ordering
-//   between the threads, the query reads all bits of the key. The order among words does not
-//   matter, so all operations are relaxed.
+//   no thread has set. If the threads are synchronized so that the insertion of a key ends before
+//   the query begins, the query reads all bits of the key. The order among words does not matter,
+//   so all operations are relaxed.
 #ifndef TAMIS_LIVE_SRC_SHARED_WORDS_H_
 #define TAMIS_LIVE_SRC_SHARED_WORDS_H_
 

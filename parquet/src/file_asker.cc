@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kUntilFirstHit = 4096;  // keys per query between checks for a hit
 
-// Types with the same storage and order.
+// Returns whether the values of both columns have the same storage and order.
 bool SameType(const Column& a, const Column& b) {
   return a.physical == b.physical && a.width == b.width && a.logical == b.logical;
 }

@@ -14,7 +14,7 @@
 namespace tamis::parquet {
 namespace {
 
-constexpr double kUseless = 0.5;  // rate of a filter that half of the absent keys pass
+constexpr double kUseless = 0.5;  // a filter with a higher false-positive rate is useless
 constexpr double kOversized = 2;  // filters of more than twice the sufficient size are too large
 
 std::string Size(uint64_t bytes) { return BytesText(static_cast<double>(bytes)); }

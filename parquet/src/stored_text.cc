@@ -35,7 +35,7 @@ std::string Padded(int64_t value, size_t digits) {
 }
 
 std::string DateText(int64_t days) {
-  constexpr int64_t kCycleYears = 400;  // after which the calendar is the same
+  constexpr int64_t kCycleYears = 400;  // the calendar repeats after this time
   constexpr int64_t kCycleDays = 146'097;
   const auto [cycles, of_cycle] = Divide(days, kCycleDays);
   const std::chrono::year_month_day date{

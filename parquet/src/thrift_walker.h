@@ -101,8 +101,9 @@ class ThriftStruct {
   // last.
   std::optional<ThriftField> Next();
 
-  // After Next has returned nothing: the offset of the stop byte, and the base for the number of a
-  // field added there.
+  // Must be called after Next has returned nothing. Return the offset of the stop byte, and the
+  // number of the last field. The header of a field that is added there states its number relative
+  // to the number of the last field.
   size_t stop_at() const { return stop_at_; }
   int16_t last_id() const { return field_.id; }
 

@@ -77,8 +77,8 @@ std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   const int64_t nanos_each = kNanosPerSecond / per_second;
   if (moment.nanos % nanos_each != 0) return std::nullopt;
   // Computes seconds * per_second + nanos / nanos_each. If `seconds` is negative, adds 1 to it and
-  // subtracts one second from the fraction. Otherwise the product would overflow for the earliest
-  // second in which a value can be represented.
+  // subtracts one second from the fraction. Otherwise the product would overflow for times close to
+  // the earliest time that fits.
   const bool before = moment.seconds < 0;
   const int64_t fraction = moment.nanos / nanos_each - (before ? per_second : 0);
   int64_t value = 0;

@@ -28,8 +28,9 @@ std::optional<Integer> ParseInteger(std::string_view text);
 // Also accepts 42.0 and 4.2e1, because some programs write whole numbers in this way.
 std::optional<Integer> ParseWholeNumber(std::string_view text);
 
-// A decimal number times 10^scale, which must be a whole number: at scale 1, "-1.50" and "-15e-1"
-// have the digits "15" and are negative. The digits have no leading zeros; "" is 0.
+// A decimal number that was multiplied by 10^scale. The product must be a whole number: at scale 1,
+// "-1.50" and "-15e-1" have the digits "15" and are negative. The digits have no leading zeros; ""
+// is 0.
 struct Unscaled {
   std::string digits;
   bool negative = false;

@@ -50,9 +50,9 @@ struct InputOptions {
   // Error(kInvalidArgument).
   std::optional<uint64_t> ColumnNumber() const;
 
-  // Returns the bytes of all inputs together, as they are packed, or std::nullopt unless all are
-  // regular files or /dev/null. Throws Error(kIo) for an input that cannot be read, as far as this
-  // is known without reading.
+  // Returns the number of bytes of all inputs together, before unpacking. Returns std::nullopt if
+  // an input is neither a regular file nor /dev/null. Throws Error(kIo) for an input that cannot be
+  // read, as far as this is known without reading.
   std::optional<uint64_t> TotalBytes() const;
 };
 

@@ -244,7 +244,8 @@ Command* Link::Next(Time now, std::unique_ptr<Reply>& reply) {
       return nullptr;
     }
     if (flights_.size() <= outgoing_.size()) {
-      // The command is not sent yet. Its rest must not be sent after the caller has freed it.
+      // The command is not completely sent yet. Its rest must not be sent after the caller has
+      // freed it.
       Close("the server answered before the command was sent: it returned " + ReplyText(*reply));
       return nullptr;
     }

@@ -45,8 +45,9 @@ struct Scripts {
   Script mark;
   // Closes a segment. If its mark is not the next generation, first adds its bits to the segment of
   // the next generation. KEYS: the segment, and the segment of the next generation. ARGV: begin of
-  // the state, end of the state window, generation and length, next generation, an odd version, and
-  // expiry or "0". Returns 1, or 0 if the segment does not have this generation and length.
+  // the state, end of the state window, the generation and length in the state, the next
+  // generation, an odd version, and expiry or "0". Returns 1, or 0 if the state has another
+  // generation or length.
   Script close;
 
   // Creates a segment of zeros unless the key exists. ARGV: begin of the state, end of the state

@@ -36,17 +36,17 @@ namespace tamis {
 struct GuardOptions {
   // Maximum age of a filter. An older filter is not used: all keys pass, as without a filter.
   std::chrono::nanoseconds max_age = std::chrono::nanoseconds::max();
-  // How long a database miss is cached, and for how many keys at most. If either is 0, misses are
-  // not cached. If a key is inserted into the database without Insert, Get may not find the key
-  // until `negative_ttl` has passed.
+  // How long a database miss is cached. `max_negatives` is the largest number of keys with cached
+  // misses. If one of these options is 0, misses are not cached. If a key is inserted into the
+  // database without Insert, Get may not find the key until `negative_ttl` has passed.
   std::chrono::nanoseconds negative_ttl = std::chrono::seconds(30);
   size_t max_negatives = 1 << 16;  // see `negative_ttl`
   LiveClock clock = {};            // for both times; empty: std::chrono::steady_clock
 };
 
 // Base class for exceptions of `load` that concern one call and not the database, such as an
-// interrupt by the user. Only that call throws the exception. If other calls wait for its load,
-// they try again, and the first of them loads the key.
+// interrupt by the user. Only that call throws the exception. Other calls that wait for this load
+// try again, and the first of them loads the key.
 struct LoadInterrupted {};
 
 namespace detail {

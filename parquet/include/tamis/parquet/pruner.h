@@ -121,8 +121,8 @@ class ParquetPruner {
            const std::function<void(FileAnswer&&)>& deliver,
            const std::function<void(uint64_t)>& advance = {}) const;
 
-  // Estimates from up to `samples` filters of files that are spread evenly over `files`. Skips
-  // files with errors.
+  // Estimates how many row groups filters can rule out. Reads up to `samples` filters, of files
+  // that are spread evenly over `files`. Skips files with errors.
   Prediction Predict(std::span<const std::filesystem::path> files, size_t samples = 16) const;
 
   // The types of the columns queried so far.

@@ -60,7 +60,7 @@ class TableCheck final : public PayloadCheck {
   static constexpr uint64_t kNone = ~uint64_t{0};
 
   uint64_t fingerprints_ = 0;
-  uint64_t bad_bucket_ = kNone;  // offset in the payload of the first bucket with such bits
+  uint64_t bad_bucket_ = kNone;  // offset of the first bucket with bits above its last slot
 };
 
 template <int kBits>

@@ -71,9 +71,10 @@ class ChangeLog {
   // Records inserted keys, in any order.
   void RecordInserts(const Keys& keys, const HashSpec& hash_of);
 
-  // Calls insert(), which inserts one key and returns the number of keys inserted, and records the
-  // key. Both happen under the lock, so that erasable keys are changed in the order of the record.
-  // A key that found no room is recorded too, because the new filter may have room for it.
+  // Calls insert(), and then records the key. insert() must insert one key and return the number of
+  // keys inserted. Both happen under the lock, so that erasable keys are changed in the order of
+  // the record. A key that found no room is recorded too, because the new filter may have room for
+  // it.
   template <typename Insert>
   size_t InsertInOrder(uint64_t hash, KeyType type, const Insert& insert) {
     const std::lock_guard lock(mutex_);
@@ -83,8 +84,8 @@ class ChangeLog {
     return inserted;
   }
 
-  // Like InsertInOrder, for erase(), which erases one key. Does not record the erasure if it found
-  // no key, or if its scope was opened before the rebuild opened its snapshot.
+  // Like InsertInOrder, with erase(), which must erase one key. Does not record the erasure if it
+  // found no key, or if its scope was opened before the rebuild opened its snapshot.
   template <typename Erase>
   size_t EraseInOrder(uint64_t hash, uint64_t scope, const Erase& erase) {
     const std::lock_guard lock(mutex_);

@@ -24,8 +24,8 @@ class FailedCommits {
   bool empty() const noexcept { return empty_; }
 
   // Counts copies of the keys that were inserted for a commit that threw. Returns the keys that the
-  // caller should erase. After kMostKeys different keys, copies of other keys stay in the filter
-  // until the next rebuild. Throws std::bad_alloc.
+  // caller should erase. Counts at most kMostKeys different keys. Copies of all other keys stay in
+  // the filter until the next rebuild. Throws std::bad_alloc.
   std::vector<Key> Failed(std::span<const Key> keys, std::span<const uint32_t> before,
                           std::span<const uint32_t> now, uint64_t generation) {
     std::vector<Key> surplus;
