@@ -51,7 +51,7 @@ double RandomLine(uint64_t bytes, const std::vector<uint64_t>& keys) {
   std::vector<uint64_t> words(bytes / 8, 1);
   const uint64_t lines = bytes / 64;
   uint64_t sum = 0;
-  constexpr uint64_t kReads = 64;  // for each key
+  constexpr uint64_t kReads = 64;  // reads for each key
   const double ns = Nanoseconds(Time::kThread, [&] {
     for (const uint64_t key : keys) {
       for (uint64_t i = 0; i < kReads; ++i) sum += words[(KeyAt(key + i) >> 20) % lines * 8];

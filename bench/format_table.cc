@@ -127,14 +127,14 @@ class Table {
     std::printf("\n\n");
   }
 
-  using Row = std::map<std::string, std::vector<double>>;  // by backend
+  using Row = std::map<std::string, std::vector<double>>;  // the key is the backend
   const uint64_t passes_;
   HugeVector<uint64_t> keys_;
   HugeVector<uint64_t> queries_;
   Arena arena_;
   std::map<std::string, Row> rows_;
   std::vector<std::string> order_;
-  std::map<std::string, size_t> found_;  // by filter
+  std::map<std::string, size_t> found_;  // the key is the filter
 };
 
 }  // namespace

@@ -141,7 +141,7 @@ class Table {
   const uint64_t passes_;
   Arena arena_;
   HugeVector<uint64_t> keys_;
-  std::map<uint64_t, HugeVector<uint64_t>> queries_;  // by the size of the filter
+  std::map<uint64_t, HugeVector<uint64_t>> queries_;  // the key is the size of the filter
   std::map<std::string, Row> rows_;
   std::vector<std::string> order_;
   uint64_t sink_ = 0;  // sum of all answers, so that the compiler keeps them

@@ -13,7 +13,7 @@
 namespace tamis::bench {
 
 struct LineLimit {
-  double ns = 0;            // per cache line
+  double ns = 0;            // nanoseconds per cache line
   std::string_view method;  // the fastest method
 };
 

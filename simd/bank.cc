@@ -39,7 +39,7 @@ inline constexpr size_t kKeysAtOnce = 128;
 
 // The parts of a key's hash that locate its rows in any group.
 struct KeyRows {
-  alignas(32) uint32_t offsets[sb::kWords];  // in bytes, from the block on
+  alignas(32) uint32_t offsets[sb::kWords];  // offsets from the start of the block, in bytes
   uint64_t block_fraction;                   // the high half of the hash
 };
 

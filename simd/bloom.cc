@@ -115,7 +115,7 @@ struct BloomWalks {
   static_assert(kRoom >= kStep);
   alignas(64) uint64_t positions[kRoundKeys + kRoom];
   alignas(64) uint64_t steps[kRoundKeys + kRoom];
-  alignas(64) uint64_t keys[kRoundKeys + kRoom];  // their indices in the batch
+  alignas(64) uint64_t keys[kRoundKeys + kRoom];  // indices of the keys in the batch
 };
 
 HWY_INLINE void PrefetchWords(const uint64_t* words, const uint64_t* HWY_RESTRICT positions,

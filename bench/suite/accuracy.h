@@ -13,7 +13,7 @@ namespace tamis::bench {
 
 struct MeasuredFpr {
   double fpr = 0;
-  uint64_t queries = 0;  // at least 4 Mi
+  uint64_t queries = 0;  // number of measured queries, at least 4 Mi
 };
 // Measures the false-positive rate of an open and filled subject.
 MeasuredFpr MeasureFpr(Subject& subject, Way way, SuiteKeys& keys, Answers& answers);

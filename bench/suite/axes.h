@@ -73,7 +73,7 @@ struct Case {
   Operation operation = Operation::kContains;
   const Backend* backend = nullptr;  // nullptr for peers
   unsigned threads = 1;
-  int hit_percent = 50;  // for queries
+  int hit_percent = 50;  // percentage of the queried keys that are in the filter
   KeyType form = KeyType::kU64;
   // Number of keys per call, for batches of queries of integers. 0: a whole pass.
   uint32_t call_keys = 0;

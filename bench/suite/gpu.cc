@@ -45,9 +45,9 @@ struct Batch {
 
 // The limits of one repetition, in nanoseconds.
 struct Limits {
-  double read_ns = 0;  // per sector
+  double read_ns = 0;  // time to read a sector
   double set_ns = 0;
-  double copy_ns = 0;  // per key to the device
+  double copy_ns = 0;  // time to copy a key to the device
 };
 
 // A filled filter of one size on the device, and its rows.

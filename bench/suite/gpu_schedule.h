@@ -48,7 +48,7 @@ struct GpuSchedule {
   uint64_t batch_keys = 0;             // keys of queries and insertions in device memory
   uint64_t host_batch_keys = 0;        // keys of queries in host memory
   size_t repetitions = 0;
-  std::string filter;  // for a NameFilter
+  std::string filter;  // the text of a NameFilter
   std::span<const GpuPeerKind> peers = {};
 };
 GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes);

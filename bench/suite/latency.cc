@@ -31,8 +31,8 @@ constexpr Beside kBesides[] = {Beside::kNothing, Beside::kContains, Beside::kIns
                                Beside::kContainsApart};
 constexpr uint64_t kFewestQueries = uint64_t{1} << 17;  // more than the largest small call
 constexpr uint64_t kLargeKeys = uint64_t{16} << 20;
-constexpr size_t kMaxCalls = size_t{1} << 20;  // of one case in one repetition
-constexpr size_t kMinCalls = 1000;             // if kMostWindows allows it
+constexpr size_t kMaxCalls = size_t{1} << 20;  // calls of one case in one repetition
+constexpr size_t kMinCalls = 1000;             // fewer only after kMostWindows windows
 constexpr double kMostWindows = 4;
 
 // A filter that small calls query, and their queries.
@@ -128,7 +128,7 @@ std::vector<uint64_t> TimeCalls(const Engine& engine, Asked& asked, uint32_t cal
     const Keys keys = asked.queries().Slice(at * call_keys, call_keys);
     const size_t n = engine.Contains(asked.filter(), keys, Bitmap(bits));
     const double now = NowNs(Time::kWall);
-    times[calls++] = static_cast<uint64_t>(std::max(now - before, 1.0));  // for a coarse clock
+    times[calls++] = static_cast<uint64_t>(std::max(now - before, 1.0));  // for coarse clocks
     before = now;
     wrong += n != found[at];
     at = at + 1 == found.size() ? 0 : at + 1;

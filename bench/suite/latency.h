@@ -47,8 +47,8 @@ std::string LatencyName(const LatencyCase& c, const Backend& backend, unsigned t
 struct LatencySchedule {
   std::vector<LatencyCase> cases;
   size_t repetitions = 0;
-  double window_seconds = 0;  // of one case in one repetition
-  uint64_t large_keys = 0;    // of one of the largest calls
+  double window_seconds = 0;  // time for one case in one repetition
+  uint64_t large_keys = 0;    // keys of one of the largest calls
 
   // Returns an estimate of the seconds for all cases on a machine that is not slow. Includes
   // waiting for the largest calls to end.
@@ -63,7 +63,7 @@ struct LatencyInput {
   // Bytes of a filter, and of the keys of one of the largest calls.
   uint64_t max_bytes = ~uint64_t{0};
   const Backend* backend = nullptr;
-  std::string filter = {};  // for a NameFilter
+  std::string filter = {};  // the text of a NameFilter
   // A fixed number. Nothing: 5 to 11, depending on the mode.
   std::optional<size_t> repetitions = std::nullopt;
 };

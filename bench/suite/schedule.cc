@@ -7,8 +7,8 @@
 namespace tamis::bench {
 namespace {
 
-constexpr int kHitPercents[] = {0, 100};           // in addition to 50
-constexpr uint64_t kMostInL2 = uint64_t{2} << 20;  // for filters whose number of keys is given
+constexpr int kHitPercents[] = {0, 100};           // these are measured in addition to 50
+constexpr uint64_t kMostInL2 = uint64_t{2} << 20;  // bytes; used if the number of keys is given
 constexpr uint32_t kCallKeys[] = {1, 64, 4096};
 
 // The cases of one subject, without duplicates and without cases that it does not support.
@@ -164,7 +164,7 @@ std::string_view ModeName(Mode mode) noexcept {
 
 NameFilter::NameFilter(const std::string& filter) {
   if (filter.empty()) return;
-  negative_ = filter.front() == '-';  // as in Google Benchmark
+  negative_ = filter.front() == '-';  // Google Benchmark has the same rule
   try {
     pattern_.emplace(filter.substr(negative_), std::regex::extended);
   } catch (const std::regex_error& error) {

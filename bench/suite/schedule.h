@@ -47,14 +47,14 @@ struct Contender {
   bool huge_pages = true;
   std::vector<Case> builds = {};  // the last one builds the filter for `others`
   std::vector<Case> others = {};
-  uint64_t bytes = 0;  // of the filter
+  uint64_t bytes = 0;  // size of the filter
 };
 
 struct ScheduleInput {
   Mode mode = Mode::kDefault;
   std::span<const Backend* const> backends;  // the default one first
   unsigned processors = 1;
-  std::string filter;  // for a NameFilter
+  std::string filter;  // the text of a NameFilter
 };
 
 // Returns the numbers of threads to measure: the powers of two below the number of processors, and

@@ -310,7 +310,7 @@ void Suite::Repeat(Turns& turns) {
 Turns* Suite::Next() {
   const size_t most = options_.repetitions.value_or(MostRepetitions(options_.mode));
   const bool all = options_.repetitions || options_.budget_seconds <= 0;
-  double reserved = 0;  // for the minimum number of repetitions of each size
+  double reserved = 0;  // seconds that the minimum numbers of repetitions still need
   for (const Turns& turns : turns_) reserved += turns.SecondsUntil(kMinRepetitions);
   Turns* next = nullptr;
   for (Turns& turns : turns_) {

@@ -24,7 +24,7 @@ namespace tamis::bench {
 
 struct SuiteOptions {
   Mode mode = Mode::kDefault;
-  std::string filter;                 // for a NameFilter
+  std::string filter;                 // the text of a NameFilter
   std::optional<size_t> repetitions;  // fixed, regardless of the time
   double budget_seconds = 0;          // 0: no limit; otherwise repetitions are dropped to keep it
   double sample_seconds = 0;          // 0: Google Benchmark's flag decides

@@ -255,8 +255,8 @@ class TamisSubject final : public Subject {
   double bits_per_key_;
   bool reinserts_;
   std::optional<F> filter_;
-  std::pmr::memory_resource* memory_ = nullptr;    // for a static filter
-  uint64_t planned_keys_ = 0, planned_bytes_ = 0;  // if kIsPlanned
+  std::pmr::memory_resource* memory_ = nullptr;    // the memory of a static filter
+  uint64_t planned_keys_ = 0, planned_bytes_ = 0;  // used only if kIsPlanned
   mutable std::vector<std::byte> contents_;
   std::vector<uint64_t> fresh_;
   std::map<std::pair<const Backend*, unsigned>, std::unique_ptr<Engine>> engines_;

@@ -65,10 +65,10 @@ struct Turns {
   std::map<std::pair<unsigned, bool>, double> line_ns;
   std::map<std::pair<Subject*, bool>, Rates> rates;  // by subject and huge pages
   std::vector<Limit> limits;
-  std::vector<Row> rows;          // in the order of the first repetition
+  std::vector<Row> rows;          // have the order of the first repetition
   size_t repetition = 0;          // repetitions that are done
-  double seconds = 0;             // of all repetitions
-  double repetition_seconds = 0;  // of the last repetition
+  double seconds = 0;             // time of all repetitions
+  double repetition_seconds = 0;  // time of the last repetition
 };
 
 }  // namespace tamis::bench

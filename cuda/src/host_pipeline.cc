@@ -55,8 +55,8 @@ class HostPipeline::Impl {
 
  private:
   struct Slot {
-    void* staged = nullptr;           // pinned
-    uint64_t* bits = nullptr;         // pinned
+    void* staged = nullptr;           // in pinned host memory
+    uint64_t* bits = nullptr;         // in pinned host memory
     void* keys = nullptr;             // on the device
     uint64_t* device_bits = nullptr;  // on the device
     Event copied_in = nullptr;

@@ -35,7 +35,7 @@ struct KeyColumn {
 struct MaskedColumn : KeyColumn {
   static constexpr bool kHasNulls = true;
 
-  const uint8_t* validity;  // at any address
+  const uint8_t* validity;  // need not be aligned
   uint32_t first_bit;       // in [0, 8)
 
   // The lanes of a warp read four or five neighbouring bytes. Bytes without a bit of these keys are

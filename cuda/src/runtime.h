@@ -73,7 +73,7 @@ class Runtime {
 
   virtual Status CreateStream(Stream* stream) const noexcept = 0;
   virtual Status DestroyStream(Stream stream) const noexcept = 0;
-  virtual Status Wait(Stream stream) const noexcept = 0;  // until all work on it is done
+  virtual Status Wait(Stream stream) const noexcept = 0;  // returns when the work is done
   // Whether the stream is being captured into a graph, which may run any number of times. Fails for
   // the default stream while a stream that the default stream waits for is captured.
   virtual Status IsCapturing(Stream stream, bool* capturing) const noexcept = 0;

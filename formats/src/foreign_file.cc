@@ -29,7 +29,7 @@ constexpr size_t kFormatBytes = 32;
 constexpr size_t kReservedAt = 48;
 constexpr size_t kHeaderChecksumAt = 56;
 constexpr size_t kHeaderBytes = 64;
-constexpr size_t kChecksumBytes = 16;  // at the end
+constexpr size_t kChecksumBytes = 16;  // the checksum is at the end of the file
 
 using Header = std::array<std::byte, kHeaderBytes>;
 

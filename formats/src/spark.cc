@@ -142,7 +142,7 @@ SparkBloomFilter::SparkBloomFilter(const Geometry& geometry, const MemoryOptions
 SparkBloomFilter::SparkBloomFilter(SparkBloomFilter&& other) noexcept
     : version_(other.version_),
       seed_(other.seed_),
-      num_hashes_(std::exchange(other.num_hashes_, 1)),  // valid for these few bits
+      num_hashes_(std::exchange(other.num_hashes_, 1)),  // any number is valid for so few bits
       num_words_(std::exchange(other.num_words_, detail::kMovedBytes / 8)),
       backend_(other.backend_),
       storage_(std::move(other.storage_)) {}

@@ -42,7 +42,7 @@ void LiveState::BeginRebuild() {
 void LiveState::EndRebuild() noexcept {
   const std::lock_guard lock(mutex_);
   rebuilding_ = false;
-  ended_->notify_all();  // under the lock, because a waiting thread may destroy this object
+  ended_->notify_all();  // needs the lock, because a waiting thread may destroy this object
 }
 
 void LiveState::AwaitRebuild() noexcept {

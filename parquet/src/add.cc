@@ -129,7 +129,7 @@ class Adder {
  private:
   struct Written {
     FilterEntry entry;
-    uint64_t digest = 0;  // of the bits of the filter
+    uint64_t digest = 0;  // digest of the bits of the filter
   };
 
   void Write(os::TemporaryFile& file) {

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = LogicalType::Kind;
 
-constexpr size_t kMaxLevels = 100;  // of nested groups
+constexpr size_t kMaxLevels = 100;  // limit for the depth of nested groups
 // Limit for the bytes of the paths of all columns: a long group name is part of the path of each
 // column below the group.
 constexpr size_t kMaxPaths = size_t{1} << 28;

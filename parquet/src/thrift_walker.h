@@ -52,7 +52,7 @@ struct ThriftList {
 // violate the protocol or end early. The bytes must outlive the walker.
 class ThriftWalker {
  public:
-  static constexpr int kMaxDepth = 32;  // of structs, lists and maps; Parquet uses 8
+  static constexpr int kMaxDepth = 32;  // limit for nested structs, lists and maps; Parquet uses 8
 
   // `base` is the offset of `bytes` in the file, `at` the start of the walk in `bytes`.
   explicit ThriftWalker(std::span<const std::byte> bytes, uint64_t base = 0, size_t at = 0)

@@ -69,7 +69,7 @@ class Scanner {
 
 struct Moment {
   int64_t seconds = 0;
-  int64_t nanos = 0;  // since the start of the second
+  int64_t nanos = 0;  // nanoseconds since the start of the second
 };
 
 std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {

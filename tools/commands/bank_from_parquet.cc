@@ -179,7 +179,7 @@ class Reader {
 
   const ParquetFilterOptions& options_;
   const Add& add_;
-  KeyType key_type_ = KeyType::kUnknown;  // of the column in the file that is being read
+  KeyType key_type_ = KeyType::kUnknown;  // type of the column in the current file
   bool any_column_ = false;               // whether at least one file has the column
   ParquetFilters made_;
 };

@@ -173,7 +173,7 @@ class Query {
   const FilterBank bank_;
   const Engine engine_;
   BankKeys keys_;
-  std::vector<std::string> names_;  // by index
+  std::vector<std::string> names_;  // element i: name of the member with index i
   Tally tally_;
 };
 

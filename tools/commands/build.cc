@@ -69,7 +69,7 @@ struct BuildOptions {
   RunOptions run;
   std::string output;
   FilterKind kind = FilterKinds().front().kind;
-  std::optional<FilterKind> layers;  // of a scalable filter; nullopt: the fast default
+  std::optional<FilterKind> layers;  // layers of a scalable filter; nullopt: split-block
   FilterOptions filter;
   SecretOptions secret;
   bool secret_in_file = false;
@@ -88,7 +88,7 @@ struct BuildOptions {
 // The options, and everything that is derived from them before the filter is made.
 struct BuildJob {
   const BuildOptions& options;
-  uint64_t total_bytes = 0;  // of the inputs; 0: unknown
+  uint64_t total_bytes = 0;  // size of all inputs; 0: unknown
   FilterOptions filter = {};
   SaveOptions save = {};
 };

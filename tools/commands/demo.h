@@ -26,7 +26,7 @@ struct PhoneQueries {
 };
 
 struct QueryResult {
-  std::vector<double> seconds;  // of the timed runs, ascending
+  std::vector<double> seconds;  // times of the timed runs, ascending
   uint64_t found = 0;
   uint64_t false_negatives = 0;
   uint64_t false_positives = 0;

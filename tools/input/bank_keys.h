@@ -36,7 +36,7 @@ class BankKeys {
   // One query for all members whose keys have type `type`.
   struct Pass {
     KeyType type;
-    std::vector<bool> members;  // by index
+    std::vector<bool> members;  // element i: whether member i has keys of this type
   };
   // Appends the hashes of key i as Parquet type `type` to hashes_, and i to keys_ for each hash.
   void AddHashes(KeyType type, const KeyBatch& batch, size_t i);

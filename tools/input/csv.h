@@ -21,10 +21,10 @@ struct CsvDialect {
 
 // One record and one of its fields.
 struct CsvRecord {
-  size_t bytes = 0;  // with the line end; 0: the record is not complete
+  size_t bytes = 0;  // length with the line end; 0: the record is not complete
   size_t lines = 0;  // number of line ends in the record
   size_t fields = 0;
-  std::string_view field;       // as in the text, without enclosing quotes
+  std::string_view field;       // its unchanged text, without enclosing quotes
   bool quoted = false;          // the field is in quotes
   bool doubled_quotes = false;  // the field contains quotes written twice
   const char* error = nullptr;  // why the field is missing
@@ -87,7 +87,7 @@ class CsvReader {
     size_t at = 0;
     size_t lines = 0;
     size_t column = 0;
-    size_t begin = 0;       // of the current field, or of the text in its quotes
+    size_t begin = 0;       // start of the current field, or of the text in its quotes
     size_t closing = 0;     // position of the current field's closing quote
     size_t quote_line = 0;  // line in which the current field opened
     bool doubled = false;   // the current field contains quotes written twice

@@ -19,7 +19,7 @@ namespace tamis::tools {
 
 struct FilterFileOptions {
   std::string path;
-  std::string format;  // of another library; empty: the file itself names its format
+  std::string format;  // a format of another library; empty: the file itself names its format
   KeyTypeOptions type;
   SecretOptions secret;
   OpenOptions open;

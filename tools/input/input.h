@@ -19,11 +19,11 @@ struct InputOptions {
   std::vector<std::string> paths = {"-"};  // "-" is standard input
   bool csv = false;
   bool tsv = false;
-  std::optional<char> separator;  // of CSV; implies `csv`
+  std::optional<char> separator;  // separator of CSV; implies `csv`
   std::string column;             // number from 1, or a name in the header; empty: the first column
   bool header = false;            // the first record of each input names the columns
-  bool no_quotes = false;         // of CSV: quotes are text
-  uint64_t quoted_lines = kQuotedLines;  // of CSV: the most lines of a field in quotes
+  bool no_quotes = false;         // with CSV: quotes are text
+  uint64_t quoted_lines = kQuotedLines;  // with CSV: limit for the lines of a field in quotes
   bool u64 = false;
   bool integers = false;
   bool trim = false;           // spaces and tabs at both ends are not part of the key

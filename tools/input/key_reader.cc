@@ -16,7 +16,7 @@ namespace tamis::tools {
 namespace {
 
 constexpr size_t kMaxRecordBytes = size_t{16} << 20;
-constexpr size_t kGuessBytes = 4096;     // of the first record, to guess its separator
+constexpr size_t kGuessBytes = 4096;     // bytes of a record from which its separator is guessed
 constexpr uint64_t kShapeRecords = 100;  // records that are enough to find the separator
 constexpr size_t kNamesShown = 20;
 constexpr const char* kEmptyKey = "an empty key";

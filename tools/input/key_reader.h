@@ -101,13 +101,13 @@ class KeyReader {
   std::unique_ptr<InputFile> file_;
   LineFinder lines_;
   CsvReader csv_;
-  size_t column_ = 0;      // in the current file, from 0
-  uint64_t position_ = 0;  // in the current file: line number, from 1, or offset of a raw integer
+  size_t column_ = 0;      // number of the column in the current file, from 0
+  uint64_t position_ = 0;  // current line number, from 1, or current offset of a raw integer
   std::string header_;
   std::string header_file_;     // the file that has this header
   bool begun_ = false;          // the first record of the current file has been read
-  std::string separator_hint_;  // end of errors, if another separator seems right for a file
-  RecordShape shape_;           // of the current file
+  std::string separator_hint_;  // appended to errors if a file seems to use a different separator
+  RecordShape shape_;           // shape of the current file's records
   std::string unquoted_;        // fields of the batch that differ from their text
   uint64_t bytes_read_ = 0;
   LineCounts counts_;

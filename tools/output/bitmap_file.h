@@ -26,7 +26,7 @@ class BitmapFile {
   void Push(bool bit);
 
   Output out_;
-  std::string bytes_;  // of the current batch
+  std::string bytes_;  // complete bytes of the current batch
   unsigned byte_ = 0;
   int bits_ = 0;  // number of bits in byte_
 };

@@ -24,7 +24,7 @@ struct tamis_bank {
 };
 
 struct tamis_engine {
-  tamis::EngineOptions options;  // for plans
+  tamis::EngineOptions options;  // plans are made with these
   tamis::Engine engine;
 };
 

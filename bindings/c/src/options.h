@@ -75,7 +75,7 @@ struct OpenOptions {
   LoadOptions load;
   const char* format = nullptr;  // nullptr: the file is one of tamis
   bool map = false;
-  Verify verify = Verify::kHeader;  // of a mapped file
+  Verify verify = Verify::kHeader;  // what is checked of a mapped file
 };
 
 // Return the defaults for NULL.

@@ -36,7 +36,7 @@ class ParquetKeys {
   std::vector<uint64_t> integers_;
   std::vector<double> doubles_;
   std::string bytes_;
-  std::vector<size_t> ends_;  // in bytes_
+  std::vector<size_t> ends_;  // where each string ends in bytes_
   std::vector<std::string_view> strings_;
   std::optional<std::vector<uint32_t>> indices_;  // set at the first null
 };

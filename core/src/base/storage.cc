@@ -55,7 +55,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
     if (huge) {
       os::AdviseHugePages(base, mapped);
     } else {
-      os::AdviseSmallPages(base, mapped);  // for systems that use huge pages by default
+      os::AdviseSmallPages(base, mapped);  // some systems use huge pages by default
     }
   } else {
     storage.resource_ =

@@ -72,7 +72,7 @@ class Output {
 
   Type type_;
   void* out_;
-  uint64_t size_;       // of the whole output
+  uint64_t size_;       // size of the whole output
   uint64_t first_ = 0;  // the index of the first key of this part
   size_t written_ = 0;  // rows
 };
@@ -106,7 +106,7 @@ class UnansweredKeys {
   void Add(const UnansweredError& error);
 
   std::optional<UnansweredError> first_;
-  std::vector<uint64_t> keys_;  // of all recorded errors
+  std::vector<uint64_t> keys_;  // the keys of all recorded errors
 };
 
 }  // namespace tamis::detail

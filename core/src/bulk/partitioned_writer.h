@@ -23,7 +23,7 @@ class PartitionedWriter final : public BulkWriter {
  public:
   // The filter to write to.
   struct Target {
-    uint64_t bytes;       // of the filter
+    uint64_t bytes;       // size of the filter
     uint64_t num_blocks;  // a key writes block ((hash >> 32) * num_blocks) >> 32, and no other
     // Inserts the hashes of a batch, all of which fall into blocks [first, first + blocks). Called
     // by one thread at a time for each region.

@@ -29,7 +29,7 @@ struct PlanRequest {
   uint64_t filter_bytes;
   uint64_t keys;
   DeviceState device = {};
-  RelativeCost cost = {};  // of this filter, relative to the measured ones
+  RelativeCost cost = {};  // the cost of this filter relative to the measured filters
   bool by_region = false;  // lookups can be ordered by region
 };
 

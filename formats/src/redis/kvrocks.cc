@@ -17,7 +17,7 @@ namespace tamis::kvrocks {
 namespace {
 
 constexpr uint8_t kTypeMask = 0x0F;
-constexpr uint8_t kType = 9;  // of keys that are Bloom filters
+constexpr uint8_t kType = 9;  // type of keys that are Bloom filters
 constexpr uint8_t kLongFields = 0x80;
 
 [[noreturn]] void FailKvrocks(ErrorCode code, const char* check, uint64_t at,

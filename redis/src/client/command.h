@@ -70,7 +70,8 @@ class Command {
   friend class Client;
   using Time = std::chrono::steady_clock::time_point;
 
-  static constexpr uint64_t kElementBytes = 32;  // for the first line of each element of a reply
+  // Bytes for the first line of each element of a reply.
+  static constexpr uint64_t kElementBytes = 32;
 
   uint32_t slot_;
   size_t words_ = 0;  // number of words in tail_

@@ -20,7 +20,7 @@ struct Reply {
 
   Type type = Type::kNil;
   int64_t integer = 0;
-  std::string text;  // for kString, kStatus and kError
+  std::string text;  // text of a kString, kStatus or kError
   std::vector<Reply> elements;
 };
 

@@ -30,7 +30,7 @@ inline constexpr size_t kMaxNameBytes = 200;
 // blocks.
 struct Layout {
   uint64_t blocks = 1;          // in [1, split_block::kMaxBlocks]
-  uint64_t segment_blocks = 1;  // in each segment except the last
+  uint64_t segment_blocks = 1;  // number of blocks in each segment except the last
 
   uint64_t segments() const { return (blocks + segment_blocks - 1) / segment_blocks; }
   uint64_t segment_bytes() const { return segment_blocks * split_block::kBlockBytes; }

@@ -24,7 +24,7 @@ std::atomic<int> ended_by = 0;
 void CallAndEnd(int number) {
   ended_by = number;
   before_end();
-  ::raise(number);  // with the default action of the system
+  ::raise(number);  // the default action of the system ends the process
 }
 
 // Replaces `handler` by `by`, for the signals that have this handler. A signal handler may call

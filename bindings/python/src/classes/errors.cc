@@ -146,7 +146,7 @@ void DefineErrors(nb::module_& m) {
   }
   for (const ErrorCode code : {ErrorCode::kCorrupt, ErrorCode::kUnsupported}) {
     const nb::handle type = g_classes[static_cast<size_t>(code)];
-    type.attr("check") = nb::none();  // for errors without a failed check
+    type.attr("check") = nb::none();  // errors without a failed check keep these values
     type.attr("offset") = nb::none();
   }
   g_full =

@@ -20,9 +20,9 @@ namespace nb = nanobind;
 // Maps members between indexes and positions. Indexes, which the library uses, may have gaps.
 // Positions, which Python uses, have no gaps: the position of a member is its index in `names`.
 struct MemberPositions {
-  std::vector<std::string> names;     // by position
-  std::vector<uint64_t> index_of;     // by position
-  std::vector<uint64_t> position_of;  // by index; unspecified for indexes in gaps
+  std::vector<std::string> names;     // element i: name of the member at position i
+  std::vector<uint64_t> index_of;     // element i: index of the member at position i
+  std::vector<uint64_t> position_of;  // element i: position of the member with index i, if any
 };
 
 struct PyBank {
@@ -35,7 +35,7 @@ struct PyBank {
   std::shared_ptr<const MemberPositions> Positions();
 
   FilterBank bank;
-  const MemoryOptions memory;  // for filters that are created for the bank
+  const MemoryOptions memory;  // the options of filters that are created for the bank
   Gate gate;
   uint64_t changes = 0;  // protected by the GIL and the gate
 

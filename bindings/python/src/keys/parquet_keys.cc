@@ -234,7 +234,7 @@ void ParquetKeys::AddTimestamp(int64_t value) {
 void ParquetKeys::AddDate(int64_t value) {
   using std::chrono::year_month_day;
   const int64_t days = FloorDiv(value, per_day_);
-  constexpr int64_t kFirst = -719'162, kLast = 2'932'896;  // in years 1 and 9999
+  constexpr int64_t kFirst = -719'162, kLast = 2'932'896;  // 0001-01-01 and 9999-12-31
   if (days < kFirst || days > kLast) {
     throw nb::value_error("a date is in a year that is not from 1 to 9999");
   }

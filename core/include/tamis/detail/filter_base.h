@@ -79,7 +79,7 @@ class FilterBase : public Filter {
   bool has_views_ = false;   // whether there are views, which may insert keys of any type
   bool shared_ = false;      // see FilterAccess::SetShared
   HashSpec hash_;
-  KeyHasher hasher_;  // for hash_
+  KeyHasher hasher_;  // hashes keys as hash_ says
   const Backend* backend_ = nullptr;
   Storage storage_;
 

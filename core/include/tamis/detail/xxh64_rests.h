@@ -17,8 +17,8 @@ struct Xxh64Rests {
   static constexpr size_t kMost = 256;
   static constexpr size_t kLanes = 3;
 
-  uint64_t lengths[kMost];        // of whole strings, in bytes
-  uint64_t states[kMost];         // after step 4 of xxhash_spec.md, "XXH64 Algorithm Description"
+  uint64_t lengths[kMost];        // lengths of the whole strings, in bytes
+  uint64_t states[kMost];         // states after step 4 of XXH64 in xxhash_spec.md
   uint64_t lanes[kLanes][kMost];  // lane j: bytes 8j to 8j + 7 of the last length % 32 bytes
   uint64_t last[kMost];  // the last length % 8 bytes, the first byte lowest, with zeros above
 };

@@ -20,9 +20,9 @@ struct Calibration {
   struct Point {
     std::string backend;                        // name of the backend
     uint64_t filter_bytes = 0;                  // in [1, 2^53]
-    double contains_ns = 0;                     // with a bitmap as the output
-    double insert_ns = 0;                       // written directly into the filter
-    double partitioned_insert_ns = 0;           // keys ordered first by their part of the filter
+    double contains_ns = 0;                     // a query whose output is a bitmap
+    double insert_ns = 0;                       // an insertion that writes directly into the filter
+    double partitioned_insert_ns = 0;           // an insertion that first orders keys by region
     FilterKind kind = FilterKind::kSplitBlock;  // kind of the filter
   };
 
@@ -30,12 +30,12 @@ struct Calibration {
   static constexpr const char* kNotMeasured = "default";
 
   std::string machine = "default";  // name of the measured machine, for people
-  double thread_start_us = 20;      // until another thread begins to work on a call, in [0, 1e6]
+  double thread_start_us = 20;      // time until another thread begins to work, in [0, 1e6]
   double thread_efficiency = 0.9;   // speed that each thread beyond the first adds, in (0, 1]
-  // The GPU for which the next two figures were measured. If `device` is kNotMeasured, the figures
+  // The GPU for which the next two values were measured. If `device` is kNotMeasured, the values
   // are estimates for PCI Express of the fourth generation.
   std::string device = kNotMeasured;
-  double device_start_us = 40;  // until the GPU begins to work on a call, in [0, 1e6]
+  double device_start_us = 40;  // time until the GPU begins to work on a call, in [0, 1e6]
   double upload_gb_per_s = 12;  // 10^9 bytes of a filter copied to the GPU per second, in (0, 1e6]
   std::vector<Point> points;    // for each backend and kind, ascending by filter_bytes
 

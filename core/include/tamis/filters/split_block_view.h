@@ -86,7 +86,7 @@ class ConstSplitBlockView {
   uint32_t* words_;  // written to by SplitBlockView alone
   uint64_t num_blocks_;
   HashSpec hash_;
-  detail::KeyHasher hasher_;  // of hash_
+  detail::KeyHasher hasher_;  // hashes keys as hash_ says
   const Backend* backend_;
 };
 

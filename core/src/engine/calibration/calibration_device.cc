@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kRepetitions = 5;
 constexpr uint64_t kFewKeys = 64;
-constexpr double kLeastSeconds = 1e-9;  // for clocks of any resolution
+constexpr double kLeastSeconds = 1e-9;  // a coarse clock may measure 0
 
 // Measures wall-clock time, since the thread that waits for a GPU may sleep.
 template <typename Call>

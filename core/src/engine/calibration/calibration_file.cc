@@ -64,7 +64,7 @@ struct Value {
   double number = 0;  // finite
   std::string string;
   std::vector<Value> children;  // the elements of an array, the members of an object
-  std::string name;             // of this member of an object; no other member has it
+  std::string name;             // of a member of an object: its name, unique in the object
 };
 
 const char* KindName(Value::Kind kind) {

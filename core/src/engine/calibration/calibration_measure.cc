@@ -35,8 +35,8 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t kMinFilterBytes = uint64_t{256} << 10;
 constexpr uint64_t kSizeStep = 4;
 constexpr int kRepetitions = 5;
-constexpr size_t kKeys = size_t{128}
-                         << 10;       // in one repetition: a fraction of a millisecond or more
+// Number of keys of one repetition, which takes a fraction of a millisecond or more.
+constexpr size_t kKeys = size_t{128} << 10;
 constexpr uint64_t kBitsPerKey = 12;  // Bloom filters get at most one key per 12 bits
 
 // Returns the wall-clock time in seconds.
@@ -195,7 +195,7 @@ class Workload {
 
   const detail::Kind& kind_;
   AnyFilter filter_;
-  double build_ns_ = 0;  // per key, for a static kind
+  double build_ns_ = 0;  // of a static kind: time to build, per key
   uint64_t partitioned_keys_ = 0;
   uint64_t insert_keys_ = 0;
   std::vector<uint64_t> keys_;
@@ -207,7 +207,7 @@ class Workload {
 // asleep.
 double ThreadStartSeconds(unsigned threads) {
   constexpr int kCalls = 25;
-  constexpr std::chrono::milliseconds kGiveUp{5};  // in case the system refuses to start a thread
+  constexpr std::chrono::milliseconds kGiveUp{5};  // the system may refuse to start a thread
   detail::ThreadPool pool;
   std::vector<double> seconds;
   for (int i = 0; i < kCalls; ++i) {

@@ -65,7 +65,7 @@ void PendingName::RemoveAllFiles() noexcept {
 namespace fs = std::filesystem;
 using detail::StrCat;
 
-constexpr size_t kMaxWrite = size_t{1} << 30;  // of one call; some systems refuse more than INT_MAX
+constexpr size_t kMaxWrite = size_t{1} << 30;  // some systems refuse more than INT_MAX per call
 
 std::string DescriptorPath(int fd) { return StrCat("/proc/self/fd/", fd); }
 

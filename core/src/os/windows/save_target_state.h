@@ -21,7 +21,7 @@ struct SaveTarget::State {
 
   const std::filesystem::path path;  // absolute
   const std::filesystem::path folder;
-  DWORD attributes;               // of the file that is replaced
+  DWORD attributes;               // attributes of the file that is replaced
   std::vector<std::byte> access;  // its access list, as a security descriptor; may be empty
 };
 

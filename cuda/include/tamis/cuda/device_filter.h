@@ -37,7 +37,7 @@ using AnyRef = std::variant<SplitBlockRef, CuckooRef<8>, CuckooRef<12>, CuckooRe
 struct DeviceOptions {
   int device = -1;                   // -1: the current device
   MemoryResource* memory = nullptr;  // nullptr: cudaMallocAsync, if the device supports it
-  const Runtime* runtime = nullptr;  // for tests of the library; nullptr: the CUDA runtime
+  const Runtime* runtime = nullptr;  // set by tests of the library; nullptr: the CUDA runtime
   // Whether keys will be inserted. An insertion into a cuckoo filter needs 256 bytes of local
   // memory for each thread that the device can run: 66 MiB on an H100. If true, the first cuckoo
   // filter reserves that memory, for all filters and until the process ends. If false, the first

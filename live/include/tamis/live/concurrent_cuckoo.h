@@ -99,7 +99,7 @@ class ConcurrentCuckooFilter final : public ConcurrentFilter {
   void Query(const Keys& keys, uint64_t* bits) const override;
 
   CuckooFilter<kBits> filter_;
-  std::unique_ptr<detail::SharedCuckoo<kBits>> table_;  // of filter_; nullptr after a move
+  std::unique_ptr<detail::SharedCuckoo<kBits>> table_;  // uses filter_; nullptr after a move
 };
 
 extern template class ConcurrentCuckooFilter<8>;

@@ -317,7 +317,7 @@ uint64_t Live<F>::PutInPlace(F filter, std::chrono::steady_clock::time_point as_
 template <typename F>
 uint64_t Live<F>::Run(const RebuildSource<F>& source, const RebuildOptions& options,
                       const std::stop_token& stop, detail::RebuildTurn turn) {
-  const detail::RebuildTurn running(std::move(turn));  // until the rebuild has cleaned up
+  const detail::RebuildTurn running(std::move(turn));  // ends after the rebuild's cleanup
   try {
     const uint64_t number = BuildAndPublish(source, options, stop);
     state_.NoteSuccess();

@@ -30,7 +30,7 @@ class KeyColumn {
   friend class KeyColumnReader;
 
   std::vector<std::unique_ptr<char[]>> blocks_;
-  std::vector<std::string_view> texts_;  // in `blocks_`
+  std::vector<std::string_view> texts_;  // point into `blocks_`
   uint64_t values_ = 0;
   uint64_t nulls_ = 0;
 };

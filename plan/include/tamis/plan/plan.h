@@ -58,7 +58,7 @@ struct PlanNeeds {
 
 // The cost of a lookup in a batch.
 struct ProbeCost {
-  double ns = 0;          // per key; half of the keys are in the filter
+  double ns = 0;          // nanoseconds per key, if half of the keys are in the filter
   bool at_least = false;  // `ns` is a lower bound: the filter is larger than all calibrated filters
   const Backend* backend = nullptr;  // the fastest backend for the call
   unsigned threads = 1;              // number of threads

@@ -14,7 +14,7 @@ namespace {
 
 // The properties that depend on the width of fingerprints.
 struct Width {
-  int slots;  // per bucket
+  int slots;  // slots of a bucket
   uint32_t word_bytes;
   uint32_t max_chunk_buckets;
   // A chunk of S slots holds load * S - spread * sqrt(S) - kSmallChunk keys; see MaxChunkKeys.

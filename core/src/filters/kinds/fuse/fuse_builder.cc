@@ -95,11 +95,11 @@ uint64_t* FuseBuilder::CopyFrom(size_t begin, size_t end, uint64_t* out) const n
 template <typename Visit>
 void FuseBuilder::ForEachShard(uint32_t log_shards, const Visit& visit) const {
   const uint32_t log_groups = std::min(log_lists_, log_shards);
-  const size_t lists = size_t{1} << (log_lists_ - log_groups);  // in each group
+  const size_t lists = size_t{1} << (log_lists_ - log_groups);  // lists of each group
   const size_t shards = size_t{1} << (log_shards - log_groups);
   struct Room {
     std::vector<uint64_t> hashes, ordered;
-    std::vector<size_t> ends;  // by shard of the group
+    std::vector<size_t> ends;  // element i: where shard i of the group ends
   };
   std::vector<Room> rooms(workers_.threads());
   ForEachTask(workers_, size_t{1} << log_groups, [&](size_t group, unsigned thread) {

@@ -47,7 +47,7 @@ class HashLists {
 
   void Extend(List& list);
 
-  uint32_t shift_;  // for fuse::ShardOf
+  uint32_t shift_;  // argument of fuse::ShardOf
   std::vector<List> lists_;
   std::vector<Storage> slabs_;
   size_t used_ = 0;  // used segments of the last slab
