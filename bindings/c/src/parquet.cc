@@ -193,7 +193,7 @@ tamis_status tamis_parquet_pruner_run(const tamis_parquet_pruner* pruner, const 
     uint64_t index = 0;
     handle.pruner.Run(files, [&](parquet::FileAnswer&& answer) {
       if (HandOver(handle.keys, answer, index++, take, context) != 0) {
-        Refuse("the caller has called it off", ErrorCode::kCancelled);
+        Refuse("take stopped the run: it did not return 0", ErrorCode::kCancelled);
       }
     });
   });

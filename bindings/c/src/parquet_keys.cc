@@ -73,7 +73,7 @@ ParquetKeys::ParquetKeys(const tamis_keys* keys, uint32_t meaning) : meaning_(me
   const KeyArray array(keys);
   RequireMeaning(keys->layout, meaning);
   if (array.size() > std::numeric_limits<uint32_t>::max()) {
-    Refuse(detail::StrCat("there are ", array.size(), " keys, and may be 2^32 - 1"));
+    Refuse(detail::StrCat("there are ", array.size(), " keys, and at most 2^32 - 1 are allowed"));
   }
   strings_wanted_ = IsString(keys->layout);
   is_signed_ = keys->layout == TAMIS_KEYS_I8 || keys->layout == TAMIS_KEYS_I16 ||
