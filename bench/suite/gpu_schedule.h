@@ -52,8 +52,8 @@ struct GpuSchedule {
   std::span<const GpuPeerKind> peers = {};
 };
 GpuSchedule GpuScheduleFor(Mode mode, uint64_t memory_bytes);
-// Returns whether filters of three kinds and of peers fit into the memory of the GPU, together with
-// the memory that is read to measure the limits.
+// Returns whether the memory of the GPU has room for filters of three kinds, for filters of peers,
+// and for the memory that is read to measure the limits.
 constexpr bool FitsGpu(uint64_t bytes, uint64_t memory_bytes) { return bytes <= memory_bytes / 6; }
 
 // Converts between a size and its name, such as 16 MiB and "GPU_16MiB". GpuSizeBytes returns

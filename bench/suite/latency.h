@@ -68,10 +68,10 @@ struct LatencyInput {
   std::optional<size_t> repetitions = std::nullopt;
 };
 
-// Returns a schedule with calls of 1, 100 and 1,000 keys, and except in a quick run of 100,000
-// keys, into a filter in L2 and a filter in memory, if these sizes are measured. It is empty in
-// modes that compare speeds, which have other sizes. Throws std::invalid_argument if the filter is
-// not a valid regular expression.
+// Returns a schedule with calls of 1, 100 and 1,000 keys, and of 100,000 keys unless the run is
+// quick. The calls query a filter in L2 and a filter in memory, if these sizes are measured. The
+// schedule is empty in modes that compare speeds, because these modes have other sizes. Throws
+// std::invalid_argument if the filter is not a valid regular expression.
 LatencySchedule LatencyScheduleFor(const LatencyInput& input);
 
 // Adds to results.latencies, in the order of the cases. Throws std::runtime_error if an answer

@@ -223,9 +223,9 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
     if (in_l2 && !fixed && (first || full) && !peer)
       AddStringsAndCalls(input.backends[0], !quick, list);
     huge.others = list.Take();
-    // Omits builds that show little: a small filter is built before a second thread has started,
-    // and beyond the caches all backends wait for memory, while builds take most of the time of a
-    // run.
+    // Omits builds that show little, because builds take most of the time of a run. A small filter
+    // is built before a second thread has started. If a filter is larger than the caches, all
+    // backends wait for memory.
     huge.builds = fixed ? Builds(input, *subject, false, false, false)
                         : Builds(input, *subject, full || (first && !in_memory && !quick),
                                  !small && (first || full || (!quick && !in_memory)),

@@ -65,8 +65,8 @@ class Subject {
   // has Build instead of Insert and Erase.
   virtual bool is_static() const { return false; }
 
-  // Returns whether a filter of that size is possible: with its number of keys or, if no number is
-  // given, with at least half of its bytes.
+  // Returns whether a filter of that size is possible. The filter must have the given number of
+  // keys or, if no number is given, at least half of the given bytes.
   virtual bool Fits(const SizeClass& /*size*/) const { return true; }
 
   // Makes an empty filter in `memory`: the largest possible filter of at most `bytes` bytes and at

@@ -203,9 +203,9 @@ def sentence(old, new, comparisons):
 
 
 def limit_changes(old, new):
-    """For two files that name the same processor, returns the limits that differ beyond their
-    spread, as (limit, Ratio), largest difference first, and the number of limits of the same size
-    in both. For other files, returns ([], 0).
+    """Returns the limits that differ by more than their spread, as (limit, Ratio), largest
+    difference first. Also returns the number of limits that both files have at the same size. If
+    the files name different processors, returns ([], 0).
 
     Hashing is left out, because this limit depends on the code of the library."""
     if old.context["processor"] != new.context["processor"]:

@@ -10,7 +10,7 @@
 namespace tamis::c {
 namespace {
 
-// Limits that exceed any memory, and are small enough that sums of sizes cannot overflow.
+// Limits: larger than any memory, but so small that sums of sizes cannot overflow.
 constexpr uint64_t kMaxKeys = uint64_t{1} << 48;
 constexpr uint64_t kMaxBytes = std::numeric_limits<ptrdiff_t>::max();
 

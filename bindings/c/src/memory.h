@@ -12,7 +12,7 @@
 
 namespace tamis::c {
 
-// Returns an empty span for NULL. Throws Error(kInvalidArgument) if `bytes` exceeds any memory.
+// Returns an empty span for NULL. Throws Error(kInvalidArgument) if no memory has `bytes` bytes.
 template <typename Byte, typename Void>
 std::span<Byte> Memory(Void* data, uint64_t bytes) {
   if (bytes > static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {

@@ -11,8 +11,8 @@
 
 namespace tamis::c {
 
-// Throws Error(kInvalidArgument) if `string` is NULL and `bytes` is not 0, and if `bytes` exceeds
-// any memory.
+// Throws Error(kInvalidArgument) if `string` is NULL and `bytes` is not 0, and if no memory has
+// `bytes` bytes.
 inline std::string_view StringKey(const char* string, size_t bytes) {
   if (bytes == 0) return {};
   Required(string, "string");

@@ -369,9 +369,8 @@ class AddedFilter:
 
     outcome: 'added', 'replaced', 'kept' (the existing filter) or 'left_out' (the filter would not
         be worth its bytes).
-    reason: why the filter was kept or left out.
-    values: number of values, including nulls.
-    distinct_keys, nbytes, fpr: of the filter, even if it was left out; 0 if unknown.
+    reason: why the filter was kept or left out. values: number of values, including nulls.
+    distinct_keys, nbytes, fpr: the properties of the filter, even if it was left out; 0 if unknown.
     offset, nbytes_in_file: the place of an added filter in the new file, otherwise 0.
     """
 

@@ -6,9 +6,9 @@
  * Errors: functions return a tamis_status, which is TAMIS_OK or an error. After an error,
  * tamis_last_error() returns the message. Functions that query or change ONE key return a
  * tamis_answer. A call returns TAMIS_INVALID_ARGUMENT if a pointer is NULL where that is not
- * allowed, if it is misaligned for its elements, or if the size of its memory exceeds any memory. A
- * failed call changes nothing and writes no output unless its description says otherwise. If memory
- * runs out during the call, part of the output may be written. The library lets no exception
+ * allowed, if it is misaligned for its elements, or if it would point to more bytes than any memory
+ * has. A failed call changes nothing and writes no output unless its description says otherwise. If
+ * memory runs out during the call, part of the output may be written. The library lets no exception
  * escape, prints nothing, and never ends the process.
  *
  * Pointers and handles: a pointer must not be NULL unless its description says that it may be.
