@@ -26,9 +26,9 @@ namespace detail {
 inline constexpr size_t kWordBits = 64;  // bits of a word of a row
 
 struct BankGroup {
-  // A group of zeros. Throws Error(kOutOfMemory).
+  // Makes a group of zeros. Throws Error(kOutOfMemory).
   BankGroup(uint64_t num_blocks, const MemoryOptions& memory);
-  // A group from a file.
+  // Makes a group that was read from a file.
   BankGroup(uint64_t num_blocks, Storage storage);
 
   uint64_t* rows() const noexcept { return reinterpret_cast<uint64_t*>(storage.data()); }

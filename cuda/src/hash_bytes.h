@@ -181,7 +181,7 @@ TAMIS_HD uint64_t Mix16(const unsigned char* p, uint32_t secret, uint64_t seed) 
                  halves[1] ^ (SecretAt(secret + 8, 0) - seed));
 }
 
-// 17 to 128 bytes: pairs of 16 bytes from both ends.
+// Hashes 17 to 128 bytes: pairs of 16 bytes from both ends.
 template <typename Reader>
 TAMIS_HD uint64_t Xxh3Medium(const unsigned char* p, uint64_t n, uint64_t seed) {
   uint64_t sum = n * kXxh64Prime1;
@@ -195,7 +195,7 @@ TAMIS_HD uint64_t Xxh3Medium(const unsigned char* p, uint64_t n, uint64_t seed) 
   return Xxh3Avalanche(sum);
 }
 
-// 129 to 240 bytes.
+// Hashes 129 to 240 bytes.
 template <typename Reader>
 TAMIS_HD uint64_t Xxh3Large(const unsigned char* p, uint64_t n, uint64_t seed) {
   constexpr uint32_t kFirstRounds = 8;

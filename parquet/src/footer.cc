@@ -73,7 +73,7 @@ void RequirePath(ThriftWalker& walker, const Schema& schema, size_t column) {
   }
 }
 
-// Returns whether all writers share an order for values of this kind.
+// Returns whether all writers order values of this kind in the same way.
 bool HasOrder(const Column& column) {
   switch (column.logical.kind) {
     case LogicalType::Kind::kInterval:

@@ -157,7 +157,8 @@ std::optional<Number> Nearest(double value) {
   return static_cast<Number>(value);
 }
 
-// Returns the nearest value of the type, so that comparisons in either type find it.
+// Returns the nearest value of the type, because some readers convert keys to the type of the
+// column before they compare. A key that is a value of the type does not change.
 template <typename Number>
 std::optional<Number> NumberKey(const KeyList& keys, size_t i) {
   switch (keys.type()) {

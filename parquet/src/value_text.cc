@@ -44,7 +44,7 @@ class Scanner {
     text_.remove_prefix(digits);
     return true;
   }
-  // Four to nine digits.
+  // Reads a year of four to nine digits.
   bool Year(int64_t& value) {
     size_t digits = 0;
     while (digits < text_.size() && IsDigit(text_[digits])) ++digits;
@@ -89,9 +89,9 @@ std::optional<int64_t> InUnit(const Moment& moment, TimeUnit unit) {
   return value;
 }
 
-// yyyy-mm-dd, or with a sign and a year of up to nine digits. Year 0 is 1 BC.
+// Reads a date: yyyy-mm-dd, or with a sign and a year of up to nine digits. Year 0 is 1 BC.
 bool ScanDate(Scanner& scanner, int64_t& days) {
-  constexpr int64_t kCycleYears = 400;  // the calendar repeats after them
+  constexpr int64_t kCycleYears = 400;  // the calendar repeats after this time
   constexpr int64_t kCycleDays = 146'097;
   int64_t year = 0;
   int64_t month = 0;
@@ -115,7 +115,7 @@ bool ScanDate(Scanner& scanner, int64_t& days) {
   return true;
 }
 
-// hh:mm, hh:mm:ss or hh:mm:ss.fraction
+// Reads a time of day: hh:mm, hh:mm:ss or hh:mm:ss.fraction
 bool ScanTime(Scanner& scanner, Moment& moment) {
   int64_t hours = 0;
   int64_t minutes = 0;
@@ -132,8 +132,8 @@ bool ScanTime(Scanner& scanner, Moment& moment) {
   return true;
 }
 
-// Z, UTC, +hh, +hhmm, +hh:mm and so on, with an optional space in front. Text without a zone is in
-// UTC.
+// Reads a time zone: Z, UTC, +hh, +hhmm, +hh:mm and so on, with an optional space in front. Text
+// without a zone is in UTC.
 bool ScanZone(Scanner& scanner, int64_t& seconds) {
   if (scanner.done()) return true;
   scanner.Take(' ');

@@ -9,7 +9,7 @@
 namespace tamis::detail {
 namespace {
 
-// "a split-block filter", "an Elias-Fano list"
+// Returns a name such as "a split-block filter" or "an Elias-Fano list".
 std::string NameOf(const PlanCandidate& candidate) {
   const bool vowel = std::string_view("AEIOUaeiou").find(candidate.name[0]) != std::string::npos;
   return (vowel ? "an " : "a ") + candidate.name + (candidate.kind ? " filter" : "");

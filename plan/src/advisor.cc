@@ -209,7 +209,8 @@ class Advisor {
   const detail::Dispatcher* dispatcher_;
 };
 
-// Size times time.
+// Returns the product of the candidate's size and the time of a lookup. If `by_time` is false, the
+// number of cache lines stands for the time.
 double Score(const PlanCandidate& candidate, bool by_time) {
   return candidate.bytes * (by_time ? candidate.probe->ns : candidate.cache_lines);
 }

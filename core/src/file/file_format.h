@@ -51,13 +51,13 @@ inline constexpr size_t kInserted = 64;
 inline constexpr size_t kPayloadOffset = 72;
 inline constexpr size_t kPayloadLength = 80;
 inline constexpr size_t kPayloadChecksum = 88;  // low 8 bytes, high 8 bytes
-// The fields from here on are in version 2 only ...
+// The fields from here to kLog2PageBytes are in version 2 only.
 inline constexpr size_t kKeyTypes = 104;
 inline constexpr size_t kFlags = 108;
 inline constexpr size_t kKeyTag = 112;  // two fields of 8 bytes
 inline constexpr size_t kSecret = 128;  // two fields of 8 bytes
 inline constexpr size_t kLog2PageBytes = 144;
-// ... except for these two, whose offsets differ.
+// These two fields are in both versions, at different offsets.
 constexpr size_t Reserved(uint32_t version) { return version == 1 ? 104 : 148; }
 constexpr size_t HeaderChecksum(uint32_t version) { return HeaderBytes(version) - 8; }
 }  // namespace offset

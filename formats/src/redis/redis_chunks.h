@@ -49,11 +49,11 @@ class RedisDump {
   // Throws FormatError for a check that failed at byte `at` of the file of the dump.
   [[noreturn]] void Fail(ErrorCode code, const char* check, uint64_t at,
                          const std::string& problem) const;
-  // The same for byte `at` of the header.
+  // Like Fail, with `at` as an offset in the header.
   [[noreturn]] void FailHeader(ErrorCode code, const char* check, uint64_t at,
                                const std::string& problem) const;
 
-  // The header. It is read into memory only by Header().
+  // Return the size of the header, and the header. Only Header() reads it into memory.
   uint64_t header_bytes() const noexcept { return pieces_.front().bytes; }
   std::vector<std::byte> Header() const;
 

@@ -131,7 +131,8 @@ call('SETRANGE', key, ARGV[4], ARGV[5])
 return call('GETRANGE', key, ARGV[1], ARGV[2])
 )lua";
 
-// If a server has lost the mark by a failover, writers may have set bits in this segment only.
+// If a failover lost the mark, writers may have set bits in this segment only. So the script adds
+// these bits to the next generation.
 constexpr const char* kClose = R"lua(
 local call = redis.call
 local state = call('GETRANGE', KEYS[1], ARGV[1], ARGV[2])

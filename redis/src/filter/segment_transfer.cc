@@ -99,8 +99,8 @@ std::vector<Undone> SegmentTransfer::MergeOnce(std::span<const SegmentBits> merg
   for (size_t k = 0; k < written.size(); ++k) {
     const size_t i = which[written[k]];
     const Reply& reply = commands[k].reply;
-    // The delta is also missing if it was merged before, and the reply was lost. Merging the same
-    // bits again changes nothing.
+    // If the delta was merged, but the reply was lost, the repeated merge finds no delta. Then the
+    // same bits are merged again, which changes nothing.
     if (commands[k].answered && reply.IsInteger() && reply.integer == kNoDelta) {
       undone.push_back({i, Problem{ErrorCode::kUnavailable,
                                    "the bits to merge disappear again and again", Remedy::kAgain}});

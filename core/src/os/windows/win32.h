@@ -76,8 +76,8 @@ class Handle {
   HANDLE handle_;
 };
 
-// Opens a file or folder that exists. The result is INVALID_HANDLE_VALUE, with the error in
-// GetLastError(), if that failed.
+// Opens a file or folder that exists. If that fails, returns INVALID_HANDLE_VALUE, and
+// GetLastError() returns the error.
 inline HANDLE OpenExisting(const std::filesystem::path& path, DWORD access) noexcept {
   return CreateFileW(path.c_str(), access, kShareAll, nullptr, OPEN_EXISTING,
                      FILE_FLAG_BACKUP_SEMANTICS, nullptr);

@@ -119,14 +119,14 @@ class GuavaBloomFilter final : public FormatFilter {
   // (B/m)^k: expectedFpp. O(bytes()).
   double expected_fpr() const noexcept override;
 
-  // One key. Integers are widened to 64 bits by value.
+  // Query one key. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
   // Like `put`: returns whether a bit changed. If so, the key was certainly absent.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
 
-  // Many keys: see FormatFilter.
+  // For functions of many keys see FormatFilter.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   // If one key is outside the range of the funnel, no key of the call is inserted.

@@ -105,18 +105,18 @@ class KuduBlockBloomFilter final : public FormatFilter {
   // The false-positive rate at estimated_count() keys, by SplitBlockFpr. O(bytes()).
   double expected_fpr() const noexcept override;
 
-  // One key. Integers are widened to 64 bits by value.
+  // Query one key. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
   // Returns whether the key was certainly absent.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
-  // One key, by its hash. Impala computes hashes with its own FastHash, and uses filters through
-  // such functions.
+  // Query and insert one key by its hash. Impala computes hashes with its own FastHash, and uses
+  // filters through such functions.
   bool ContainsHash(uint32_t hash) const noexcept;
   bool InsertHash(uint32_t hash) noexcept;
 
-  // Many keys: see FormatFilter.
+  // For functions of many keys see FormatFilter.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   // If one key is outside the range of the type, no key of the call is inserted.

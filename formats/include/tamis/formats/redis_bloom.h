@@ -142,11 +142,11 @@ class RedisBloomFilter final : public FormatFilter {
   // size(), which is part of the format.
   double estimated_count() const noexcept override { return static_cast<double>(size()); }
 
-  // One key: BF.EXISTS. Integers are widened to 64 bits by value.
+  // BF.EXISTS: query one key. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
-  // BF.ADD. Returns whether the key was new; if so, it was certainly absent. Throws these errors,
-  // and then changes nothing:
+  // BF.ADD: inserts one key. Returns whether the key was new; if so, it was certainly absent.
+  // Throws these errors, and then changes nothing:
   // - Error(kOutOfMemory) if the filter is full and does not scale, or for more bytes than the
   //   machine has;
   // - Error(kInvalidArgument) if RedisBloom could not add the next link, or if flags() has
@@ -154,8 +154,8 @@ class RedisBloomFilter final : public FormatFilter {
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
 
-  // Many keys: see FormatFilter. Insert throws like Insert of one key. The keys before the key that
-  // failed stay inserted: size() counts them.
+  // For functions of many keys see FormatFilter. Insert throws like Insert of one key. The keys
+  // before the key that failed stay inserted: size() counts them.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;

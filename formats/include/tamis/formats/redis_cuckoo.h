@@ -115,24 +115,24 @@ class RedisCuckooFilter final : public FormatFilter {
   // size(), which is part of the format.
   double estimated_count() const noexcept override { return static_cast<double>(size()); }
 
-  // One key: CF.EXISTS. Integers are widened to 64 bits by value.
+  // CF.EXISTS: query one key. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const;
   bool Contains(std::string_view key) const;
   // CF.COUNT: how often the key was inserted, or more. (A fingerprint whose two buckets are the
   // same counts twice, as in RedisBloom.)
   uint64_t Occurrences(uint64_t key) const;
   uint64_t Occurrences(std::string_view key) const;
-  // CF.ADD. Returns false if the filter has RedisCuckooOptions::max_expansions layers, even if they
-  // have room. Also returns false if there is no room for the key and no layer can be added, for
-  // example with an expansion of 0. If a new layer would need more bytes than the machine has,
-  // throws Error(kOutOfMemory) and changes nothing.
+  // CF.ADD: inserts one key. Returns false if the filter has RedisCuckooOptions::max_expansions
+  // layers, even if they have room. Also returns false if there is no room for the key and no layer
+  // can be added, for example with an expansion of 0. If a new layer would need more bytes than the
+  // machine has, throws Error(kOutOfMemory) and changes nothing.
   bool Insert(uint64_t key);
   bool Insert(std::string_view key);
   // CF.ADDNX: inserts the key if it is absent. Returns whether it was inserted.
   bool InsertIfAbsent(uint64_t key);
   bool InsertIfAbsent(std::string_view key);
-  // CF.DEL, once. Returns whether the key was found. If erased() then exceeds a tenth of size(),
-  // moves keys to older layers that have room.
+  // CF.DEL: erases one copy of a key. Returns whether the key was found. If erased() then exceeds a
+  // tenth of size(), moves keys to older layers that have room.
   bool Erase(uint64_t key);
   bool Erase(std::string_view key);
   template <detail::NoKey T>
@@ -142,8 +142,9 @@ class RedisCuckooFilter final : public FormatFilter {
   template <detail::NoKey T>
   bool Erase(T) = delete;
 
-  // Many keys: see FormatFilter. Insert rejects the keys for which Insert of one key returns false.
-  // It throws like Insert of one key, and the keys before the key that failed stay inserted.
+  // For functions of many keys see FormatFilter. Insert rejects the keys for which Insert of one
+  // key returns false. It throws like Insert of one key, and the keys before the key that failed
+  // stay inserted.
   using Changeable::Erase;
   using FormatFilter::Contains;
   using FormatFilter::Insert;

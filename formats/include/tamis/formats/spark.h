@@ -107,14 +107,14 @@ class SparkBloomFilter final : public FormatFilter {
   // (B/m)^k: expectedFpp. O(bytes()).
   double expected_fpr() const noexcept override;
 
-  // One key. Integers are widened to 64 bits by value.
+  // Query one key. Integers are widened to 64 bits by value.
   bool Contains(uint64_t key) const noexcept;
   bool Contains(std::string_view key) const noexcept;
   // Like `put`: returns whether a bit changed. If so, the key was certainly absent.
   bool Insert(uint64_t key) noexcept;
   bool Insert(std::string_view key) noexcept;
 
-  // Many keys: see FormatFilter.
+  // For functions of many keys see FormatFilter.
   using FormatFilter::Contains;
   using FormatFilter::Insert;
   QueryTraits traits() const noexcept override;

@@ -28,12 +28,12 @@ inline constexpr size_t kFpr = 8;
 inline constexpr size_t kGrowth = 16;
 inline constexpr size_t kTightening = 24;
 inline constexpr size_t kMaxBytes = 32;
-// The fields from here on are in version 2 only: the counts of copies.
+// The next four fields are in version 2 only: the counts of copies.
 inline constexpr size_t kCopiesExamined = 40;
 inline constexpr size_t kCopiesSeen = 48;
 inline constexpr size_t kCopiesHeld = 56;
 inline constexpr size_t kManyCopies = 64;
-// The offsets of these two differ.
+// These two fields are in both versions, at different offsets.
 constexpr size_t OptionsReserved(uint32_t version) { return version == 1 ? 40 : 72; }
 constexpr size_t OptionsChecksum(uint32_t version) { return OptionsBytes(version) - 8; }
 }  // namespace offset

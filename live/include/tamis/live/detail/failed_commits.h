@@ -69,7 +69,7 @@ class FailedCommits {
 
  private:
   struct Copies {
-    // Each erasure since the last call may have removed a copy.
+    // Lowers `least`, because each erasure since the last call may have removed a copy.
     void Erase(uint32_t now) {
       least -= std::min<uint64_t>(least, now - erasures);
       erasures = now;
