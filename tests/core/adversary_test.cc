@@ -96,7 +96,7 @@ std::vector<std::string> PreparedStrings() {
 // their hashes differ by plus or minus one fixed number.
 uint64_t Difference() {
   const auto mix = [](uint64_t x) { return x ^ hash::RotateLeft(x, 49) ^ hash::RotateLeft(x, 24); };
-  // A polynomial to the power of 64 is 1, since rotations by 64 change nothing.
+  // A polynomial to the power of 64 is 1, because rotations by 64 change nothing.
   uint64_t x = kTop;
   for (int i = 0; i < 63; ++i) x = mix(x);
   EXPECT_EQ(mix(x), kTop);

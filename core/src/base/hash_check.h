@@ -1,4 +1,4 @@
-// A check of hash kinds, since callers can convert any number to one.
+// A check of hash kinds, because callers can convert any number to one.
 #ifndef TAMIS_CORE_SRC_BASE_HASH_CHECK_H_
 #define TAMIS_CORE_SRC_BASE_HASH_CHECK_H_
 

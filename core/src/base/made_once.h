@@ -12,7 +12,7 @@ namespace tamis::detail {
 
 // Returns the object that `kept` points at. If no object exists yet, calls make() and keeps its
 // result. `kept` must be constant-initialized, and nothing else may write to it. The object is
-// never destroyed, since objects of static lifetime may use it until the process ends.
+// never destroyed, because objects of static lifetime may use it until the process ends.
 template <typename T, typename Make>
 const T& MadeOnce(std::atomic<const T*>& kept, const Make& make) {
   const T* made = kept.load(std::memory_order_acquire);

@@ -21,9 +21,9 @@ struct CostAtSize {
 };
 
 // Returns the cost at a size, from at least one point; points must ascend by size. Between two
-// points the cost is on a straight line over the logarithm of the size, since each cache gives way
-// to the next one gradually. Below the first and above the last point, the result is the cost of
-// that point.
+// points the cost is on a straight line over the logarithm of the size, because each cache gives
+// way to the next one gradually. Below the first and above the last point, the result is the cost
+// of that point.
 Cost CostOfSize(std::span<const CostAtSize> points, uint64_t filter_bytes) noexcept;
 
 }  // namespace tamis::detail

@@ -36,7 +36,7 @@ class PartitionedWriter final : public BulkWriter {
   // buffers cannot be allocated: about 128 MiB at most.
   PartitionedWriter(Target target, const Kernels& kernels, uint64_t n, unsigned threads);
 
-  // Returns practically no limit, since full buffers are written while keys are added.
+  // Returns practically no limit, because full buffers are written while keys are added.
   uint64_t max_slice_keys() const noexcept override { return uint64_t{1} << 63; }
   bool in_order() const noexcept override { return false; }
   void Add(unsigned thread, const Batch& batch, uint64_t index) noexcept override;

@@ -108,7 +108,7 @@ void ValidKeys::RanksToIndices(uint64_t* ranks, size_t count) const noexcept {
   }
 }
 
-// Runs from the end, since the bits of a word come from that word or from earlier ones.
+// Runs from the end, because the bits of a word come from that word or from earlier ones.
 void ValidKeys::SpreadBits(uint64_t* bits) const noexcept {
   uint64_t rank = size_;
   for (size_t word = BitmapWords(keys_.size()); word-- > 0;) {

@@ -50,7 +50,7 @@ void ForEachBatchAndNulls(const CommonKernels& kernels, const Keys& keys, const 
 }
 
 // A BatchSource of the valid keys among some keys. The index of a key in this source is its rank:
-// the number of valid keys before it. Allocates nothing, since noexcept functions use it.
+// the number of valid keys before it. Allocates nothing, because noexcept functions use it.
 class ValidKeys {
  public:
   ValidKeys(const Keys& keys, const HashSpec& spec) noexcept;

@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kMaxSliceKeys = uint64_t{64} << 10;
 constexpr uint64_t kSlicesPerThread = 4;
 
-// More threads than this would wait for each other, since only one thread at a time writes a
+// More threads than this would wait for each other, because only one thread at a time writes a
 // region.
 constexpr uint64_t kMaxInsertThreads = 64;
 

@@ -61,7 +61,7 @@ class ThreadPool::Crew {
     }
   }
 
-  // The caller sees the writes of all tasks, since each worker locks mutex_ when it leaves.
+  // The caller sees the writes of all tasks, because each worker locks mutex_ when it leaves.
   void Run(Job& job) {
     {
       const std::lock_guard lock(mutex_);
@@ -74,7 +74,7 @@ class ThreadPool::Crew {
     while (job.RunOne(0)) {
     }
     std::unique_lock lock(mutex_);
-    // No worker joins from here on. So `job` may be destroyed once the workers on it are done.
+    // No worker joins from here on. So `job` may be destroyed when the workers on it are done.
     Job** link = &first_;
     while (*link != &job) link = &(*link)->following;
     *link = job.following;

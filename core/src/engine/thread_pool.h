@@ -13,7 +13,7 @@ namespace tamis::detail {
 // Thread-safe. Calls from several threads run at the same time. The calling thread works on its own
 // call. If there are fewer callers than processors, workers of the pool help the call that has the
 // fewest tasks left. So a small call does not wait for a large one. Calls on one thread are not
-// counted, since most of them are over before a worker could leave another call. No call may be
+// counted, because most of them are over before a worker could leave another call. No call may be
 // running when the pool is destroyed.
 //
 // A child process of fork does not have the threads. In the child, the pool starts new threads when

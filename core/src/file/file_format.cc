@@ -150,7 +150,7 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
   assert(start.size() == std::min<uint64_t>(file_bytes, kHeaderBytes2));
   const FieldCheck check{path};
   const FileHeader header = DecodeHeaderAt(start, 0, path);
-  // Cannot overflow, since check_geometry has limited the payload.
+  // Cannot overflow, because check_geometry has limited the payload.
   const bool has_pages = FindFileKind(header.kind)->read_layers == nullptr;
   const uint64_t expected = Extent{header, 0, has_pages}.end();
   if (file_bytes != expected) {

@@ -68,8 +68,8 @@ class FolderWalk {
                              (entry.type == Type::kUnknown && fs::is_directory(path, unknown));
       if (!is_folder) {
         // If the type is unknown, a path with the extension is added, and opening it will report an
-        // error. Dead links are ignored. All other errors are reported here, since the path may be
-        // a folder.
+        // error. Dead links are ignored. All other errors are reported here, because the path may
+        // be a folder.
         if (HasExtension(path, extensions_)) {
           files_.push_back(path);
         } else if (unknown && !LeadsNowhere(unknown)) {

@@ -28,8 +28,8 @@ void RequireIntact(const Storage& storage) {
     }
     return;
   }
-  // The table is in the mapping as well, and aligned, since payloads and tables begin at multiples
-  // of 64.
+  // The table is in the mapping as well, and aligned, because payloads and tables begin at
+  // multiples of 64.
   const std::byte* const table = storage.data() + (extent.pages_at() - extent.payload_at());
   const std::span pages(reinterpret_cast<const uint64_t*>(table), NumPages(payload.size()));
   if (TableChecksum(pages) != extent.header.payload_checksum) FailPageTable(extent, path);

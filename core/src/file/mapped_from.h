@@ -19,8 +19,8 @@ struct MappedFrom {
 void SetUnverified(Storage& storage, const Extent& extent, const std::filesystem::path& path);
 
 // Throws FormatError unless the mapped bytes have the checksums of their file. Must be called
-// before they are copied, since the copy would be saved with new checksums. Reads all bytes, unless
-// they have been verified before.
+// before they are copied, because the copy would be saved with new checksums. Reads all bytes,
+// unless they have been verified before.
 void RequireIntact(const Storage& storage);
 
 }  // namespace tamis::detail

@@ -122,10 +122,10 @@ class ScalableBase<true> : public ErasableFilter {
 // different keys.
 //
 // Cuckoo layers hold copies of a key. A layer holds at most 8 copies of a key (10 with 12-bit
-// fingerprints), or 4 once many keys are copies. From then on, copies are at most half of all keys
-// inserted. Insert returns false for a copy that is not held, and rarely for a new key that cannot
-// be distinguished from a key that is in. Contains returns true for such a new key until the other
-// key is erased.
+// fingerprints), or 4 after many keys were copies. From then on, copies are at most half of all
+// keys inserted. Insert returns false for a copy that is not held, and rarely for a new key that
+// cannot be distinguished from a key that is in. Contains returns true for such a new key until the
+// other key is erased.
 //
 // An Engine runs queries on several threads, but changes on one. Scalable filters cannot be merged.
 // Filters that Compact returns can be merged if their kind can.

@@ -24,7 +24,7 @@ constexpr int kRepetitions = 5;
 constexpr uint64_t kFewKeys = 64;
 constexpr double kLeastSeconds = 1e-9;  // a coarse clock may measure 0
 
-// Measures wall-clock time, since the thread that waits for a GPU may sleep.
+// Measures wall-clock time, because the thread that waits for a GPU may sleep.
 template <typename Call>
 double MedianSeconds(const Call& call) {
   using Clock = std::chrono::steady_clock;

@@ -91,7 +91,7 @@ struct FilterAccess {
                            const ChangeOutputs& outputs);
 
  private:
-  // These casts are safe: every filter derives from FilterBase, since Filter has no other friend.
+  // These casts are safe: every filter derives from FilterBase, because Filter has no other friend.
   static FilterBase& Base(Filter& filter) noexcept { return static_cast<FilterBase&>(filter); }
   static const FilterBase& Base(const Filter& filter) noexcept {
     return static_cast<const FilterBase&>(filter);

@@ -22,7 +22,7 @@ struct Observers {
   std::vector<FilterObserver*> list;
 };
 
-// Never destroyed, since filters of static lifetime may be destroyed later.
+// Never destroyed, because filters of static lifetime may be destroyed later.
 constinit std::atomic<Observers*> kept_observers = nullptr;
 
 // Returns nullptr if this process has not added an observer.

@@ -34,7 +34,7 @@ namespace {
 // Returns the probability that an absent key passes a block of eight words, if each of `keys` keys
 // took one slot in each word. `log_free` is ln(1 - 1/s) for s slots in a word. The slots depend on
 // 32 bits of the hash. So the key also passes if another key has the same bits, with a probability
-// of `same_slots` for each key. Does not use std::pow, since sizing a filter calls this some
+// of `same_slots` for each key. Does not use std::pow, because sizing a filter calls this some
 // thousand times.
 double PassesBlock(double keys, double log_free, double same_slots) {
   static_assert(sb::kWords == 8 && counting::kWords == 8);

@@ -37,7 +37,7 @@ Lock::Lock(const std::filesystem::path& path) : state_(std::make_unique<State>(p
 }
 
 Lock::~Lock() {
-  // Closing is not enough, since forked children may have the file open as well. A child must not
+  // Closing is not enough, because forked children may have the file open as well. A child must not
   // release the lock of its parent.
   if (state_ && state_->mark.IsOfThisProcess()) flock(state_->fd(), LOCK_UN);
 }

@@ -23,7 +23,7 @@ constexpr int kMaxTries = 100;
   throw Error(ErrorCode::kIo, TextOf(path) + ": cannot write: " + why);
 }
 
-// Returns the status of the file at `path`. The system follows links, since it has rules about
+// Returns the status of the file at `path`. The system follows links, because it has rules about
 // which links may be followed.
 std::optional<struct stat> TargetStatus(const fs::path& path) {
   if (!path.has_filename()) ThrowIoError(path, "write", path.empty() ? ENOENT : EISDIR);

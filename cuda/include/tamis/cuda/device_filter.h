@@ -121,7 +121,7 @@ class DeviceFilter {
   uint64_t inserted_count() const noexcept { return header_.inserted; }
   // Whether inserted_count() is right. An Async call that changes a cuckoo filter, or inserts keys
   // with a validity bitmap, makes the result false until the next Clear or Upload, because the
-  // number of keys that succeed is unknown. The result is false forever once a change was captured
+  // number of keys that succeed is unknown. The result is false forever after a change was captured
   // into a graph, because the graph may run any number of times. Download() then sets the count of
   // the host's filter: for a cuckoo filter to the number of fingerprints, for a split-block filter
   // to estimated_count(), a number of distinct keys.

@@ -77,7 +77,7 @@ struct LiveOptions {
 // one pointer per batch. A new filter is built separately and replaces the old one in one step. The
 // old filter is freed when its last reader drops it. All functions are thread-safe.
 //
-// F is any filter that can be moved, or AnyFilter. A replacement is one step for all threads: once
+// F is any filter that can be moved, or AnyFilter. A replacement is one step for all threads: after
 // any thread has read a generation, no thread reads an earlier one.
 //
 // If F is ConcurrentlyChangeable, keys can be inserted at any time. If F is ConcurrentlyErasable,

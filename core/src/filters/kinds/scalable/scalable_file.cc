@@ -61,9 +61,9 @@ void RequireEqual(const fs::path& path, const char* check, uint64_t at, uint64_t
 }
 
 // Checks that a layer has the capacity that the options require. The limit on bytes may have
-// reduced it, except for the first layer. A further layer may follow a reduced one, since the sizes
-// of small tables are far apart. Because a loaded filter goes on growing by its options, a file
-// with other capacities could make it request too much memory.
+// reduced it, except for the first layer. A further layer may follow a reduced one, because the
+// sizes of small tables are far apart. Because a loaded filter goes on growing by its options, a
+// file with other capacities could make it request too much memory.
 void CheckCapacity(const ScalableOptions& options, const Extent& layer, size_t i,
                    const fs::path& path) {
   const auto keys = static_cast<double>(layer.header.capacity);

@@ -239,8 +239,8 @@ bool ScalableFilter<F>::InsertNew(const detail::Kernels& kernels, const uint64_t
 }
 
 // Inserts keys into layers that can erase. Such layers hold copies of keys. So keys are examined: a
-// lookup shows whether a key is a copy. Since examining a key takes longer than inserting it, only
-// some keys are examined. All keys are examined, in their order, in these cases:
+// lookup shows whether a key is a copy. Because examining a key takes longer than inserting it,
+// only some keys are examined. All keys are examined, in their order, in these cases:
 // - There are few keys yet.
 // - No layer has room.
 // - Many examined keys were copies, until the next layer begins.
@@ -374,7 +374,7 @@ size_t ScalableFilter<F>::InsertAbsent(const detail::Kernels& kernels, const uin
   size_t done = 0;
   bool at_limit = false;
   for (size_t begin = 0, asked = 0; begin < n; begin += asked) {
-    // Takes about twice as many keys as the layer has room for, since some of them may be in the
+    // Takes about twice as many keys as the layer has room for, because some of them may be in the
     // filter.
     const F& last = layers_[std::min(current_, layers_.size() - 1)];
     const uint64_t room = last.capacity() - std::min(last.capacity(), last.inserted_count());

@@ -16,8 +16,8 @@ namespace tamis::detail {
 // lock, pointer and count, so that threads of different stripes never write to the same cache line.
 // All counts refer to one object, which is freed when the last of them drops to zero.
 //
-// A replacement is one step for all threads, because it locks all stripes: once any thread has read
-// the new object, no thread reads the old one. All functions are thread-safe.
+// A replacement is one step for all threads, because it locks all stripes: after any thread has
+// read the new object, no thread reads the old one. All functions are thread-safe.
 template <typename T>
 class StripedPointer {
  public:
