@@ -90,7 +90,7 @@ double Ask(const F& filter, const std::vector<uint64_t>& queries, bool& all_foun
   return ns / static_cast<double>(queries.size() / kQueries * kQueries);
 }
 
-// The same while `write(done)` runs on another thread. `done` is set after the last query, and
+// Like Ask, while `write(done)` runs on another thread. `done` is set after the last query, and
 // `write` may continue until then. Returns 0 if `write` took less time than a call.
 template <typename F, typename Write>
 double AskBeside(const F& filter, const std::vector<uint64_t>& queries, bool& all_found,

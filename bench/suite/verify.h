@@ -22,7 +22,7 @@ uint64_t NumBuiltIntegers(const Subject& subject, const SuiteKeys& keys);
 // them. Returns the nanoseconds, by the thread's clock for one thread and by the wall clock for
 // several.
 double InsertIntegers(Subject& subject, SuiteKeys& keys, uint64_t n, Way way);
-// The same with NumBuiltIntegers.
+// Calls the function above with NumBuiltIntegers.
 double InsertIntegers(Subject& subject, SuiteKeys& keys, Way way);
 // Inserts the strings that complete the filter, if the subject accepts strings. Builds a static
 // subject again, from fewer integers and the strings.

@@ -25,7 +25,8 @@ struct Integer {
 };
 
 std::optional<Integer> ParseInteger(std::string_view text);
-// Also accepts 42.0 and 4.2e1, because some programs write whole numbers in this way.
+// Like ParseInteger, but also accepts 42.0 and 4.2e1, because some programs write whole numbers in
+// this way.
 std::optional<Integer> ParseWholeNumber(std::string_view text);
 
 // A decimal number that was multiplied by 10^scale. The product must be a whole number: at scale 1,

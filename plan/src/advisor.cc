@@ -181,7 +181,7 @@ class Advisor {
     });
   }
 
-  // As in ScalableFilter.
+  // Returns the rate of the first layer of a ScalableFilter.
   double FirstLayerFpr() const { return fpr_ * (1 - ScalableOptions().tightening); }
 
   // Returns the smallest kind for layers from which keys can be erased. If none can hold the keys,

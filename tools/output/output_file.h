@@ -20,7 +20,8 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
 // Throws Error(kInvalidArgument) if `path` is the same regular file as one of `inputs`, whatever
 // its name. "-" among `inputs` is standard input.
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
-// The same check for standard output: a job that reads the file it appends to would never end.
+// Makes the same check for standard output, because a job that reads the file it appends to would
+// never end.
 void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs);
 // Throws Error(kInvalidArgument) if standard output is the file at `path`, which the job replaces
 // or writes itself.

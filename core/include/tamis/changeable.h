@@ -65,8 +65,8 @@ class Changeable {
   size_t Insert(Keys keys);
   // Without this overload, {"a", "b"} would be taken for one iterator pair.
   size_t Insert(std::initializer_list<std::string_view> keys) { return Insert(Keys(keys)); }
-  // Also writes the indices of the keys that were not inserted, nulls included, ascending, to
-  // rejected[0 .. n - result). `rejected` needs n elements.
+  // Inserts keys as above. Also writes the indices of the keys that were not inserted, nulls
+  // included, ascending, to rejected[0 .. n - result). `rejected` needs n elements.
   size_t Insert(Keys keys, std::span<uint64_t> rejected);
 
   // Inserts the keys that are absent, one after another, and returns their number. Bit i of `fresh`
@@ -77,17 +77,17 @@ class Changeable {
   // BitmapWords(n) words or more, of which exactly BitmapWords(n) are written. Throws
   // Error(kReadOnly), and the errors that the class documents.
   size_t InsertIfAbsent(Keys keys, Bitmap fresh);
-  // Also sets bit i of `rejected` if key i is absent and could not be inserted. If such a key
-  // occurs twice in `keys`, it can be rejected twice. A key whose bit is 0 in both bitmaps is
-  // present or null. Both bitmaps need BitmapWords(n) words or more.
+  // Inserts keys as above. Also sets bit i of `rejected` if key i is absent and could not be
+  // inserted. If such a key occurs twice in `keys`, it can be rejected twice. A key whose bit is 0
+  // in both bitmaps is present or null. Both bitmaps need BitmapWords(n) words or more.
   size_t InsertIfAbsent(Keys keys, Bitmap fresh, Bitmap rejected);
 
   // Erases one copy of each key, in the order of the keys. Returns the number of keys that were
   // found and erased. Throws Error(kReadOnly), and the errors that the class documents.
   size_t Erase(Keys keys);
   size_t Erase(std::initializer_list<std::string_view> keys) { return Erase(Keys(keys)); }
-  // Also writes the indices of the keys that were not erased, nulls included, ascending, to
-  // missing[0 .. n - result). `missing` needs n elements.
+  // Erases keys as above. Also writes the indices of the keys that were not erased, nulls included,
+  // ascending, to missing[0 .. n - result). `missing` needs n elements.
   size_t Erase(Keys keys, std::span<uint64_t> missing);
 
   // Applies one change to all keys of a call, in their order. Returns the number of keys that were

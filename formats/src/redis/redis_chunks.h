@@ -43,7 +43,7 @@ class RedisDump {
   // Throw FormatError for chunks that are not a dump. Their argument must outlive this object.
   explicit RedisDump(std::span<const RedisChunk> chunks);
   explicit RedisDump(std::span<const std::byte> bytes);
-  // Also throws Error(kIo).
+  // Reads the file at `path`, and also throws Error(kIo).
   explicit RedisDump(const std::filesystem::path& path);
 
   // Throws FormatError for a check that failed at byte `at` of the file of the dump.

@@ -69,7 +69,7 @@ std::vector<size_t> RebuildSegments::MarkOld(Which which, std::vector<uint64_t>&
   return left;
 }
 
-// Also runs for segments without keys, to check that no segment has lost its mark.
+// Runs the scripts for segments without keys as well, to check that no segment has lost its mark.
 std::vector<size_t> RebuildSegments::Merge(const SplitBlockBloomFilter& local, Which which) {
   const Layout& layout = state_.layout();
   const auto blocks = local.view().blocks();

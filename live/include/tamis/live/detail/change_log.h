@@ -106,7 +106,8 @@ class ChangeLog {
   void Start(uint64_t max_keys);
   // Waits until all scopes that were opened before Start have ended, or until a stop is requested.
   void AwaitEarlierScopes(const std::stop_token& stop);
-  // Also records erasures from now on, if their scopes are opened after this call.
+  // Must be called when the snapshot is open. From then on, erasures are recorded too, if their
+  // scopes were opened after this call.
   void SnapshotIsOpen();
   // Throws Error(kOutOfMemory) if changes were lost because the record was full or memory ran out.
   void RequireWhole() const;
