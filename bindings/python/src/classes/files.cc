@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -20,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Secret = std::optional<nb::bytes>;
-
-constexpr size_t kAlignment = 64;  // required alignment of the contents of a filter
 
 }  // namespace
 
@@ -149,12 +148,10 @@ Backing::Backing(nb::handle object)
     : held_(std::make_unique<HeldBuffer>(object, PyBUF_SIMPLE)),
       bytes_(static_cast<const std::byte*>(held_->view().buf),
              static_cast<size_t>(held_->view().len)) {
-  if (reinterpret_cast<uintptr_t>(bytes_.data()) % kAlignment == 0) return;
-  const size_t room = (bytes_.size() + kAlignment - 1) / kAlignment * kAlignment;
-  copy_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, room)));
-  if (copy_ == nullptr) throw std::bad_alloc();
+  if (reinterpret_cast<uintptr_t>(bytes_.data()) % alignof(Line) == 0) return;
+  copy_ = std::make_unique_for_overwrite<Line[]>((bytes_.size() + sizeof(Line) - 1) / sizeof(Line));
   std::memcpy(copy_.get(), bytes_.data(), bytes_.size());
-  bytes_ = {copy_.get(), bytes_.size()};
+  bytes_ = {copy_[0].bytes, bytes_.size()};
   held_ = nullptr;
 }
 

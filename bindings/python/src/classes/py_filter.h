@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,11 +34,12 @@ class Backing {
   PyObject* owner() const noexcept { return held_ ? held_->view().obj : nullptr; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  // The required alignment of the contents of a filter.
+  struct alignas(64) Line {
+    std::byte bytes[64];
   };
   std::unique_ptr<HeldBuffer> held_;
-  std::unique_ptr<std::byte, Free> copy_;
+  std::unique_ptr<Line[]> copy_;
   std::span<const std::byte> bytes_;
 };
 

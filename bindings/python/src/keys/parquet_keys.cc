@@ -13,6 +13,7 @@
 #include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/keys/arrow_column.h"
 #include "bindings/python/src/keys/key_source.h"
+#include "tamis/detail/compiler.h"
 
 namespace tamis::python {
 namespace {
@@ -222,7 +223,7 @@ void ParquetKeys::AddReal(uint64_t bits) {
 
 void ParquetKeys::AddTimestamp(int64_t value) {
   // tamis::parquet does not support seconds, so these become milliseconds.
-  if (per_second_ == 1 && __builtin_mul_overflow(value, int64_t{1000}, &value)) {
+  if (per_second_ == 1 && tamis::detail::MultiplyOverflows(value, 1000, &value)) {
     PyErr_SetString(PyExc_OverflowError, "a timestamp in seconds does not fit 64 bits in ms");
     throw nb::python_error();
   }

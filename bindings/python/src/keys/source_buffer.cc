@@ -8,6 +8,7 @@
 #include "bindings/python/src/keys/key_source.h"
 #include "bindings/python/src/keys/one_key.h"
 #include "bindings/python/src/keys/widen.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/str_cat.h"
 
 namespace tamis::python {
@@ -160,7 +161,7 @@ class BufferSource final : public KeySource {
   uint32_t CodeAt(const char* item, size_t i) const {
     uint32_t code;
     std::memcpy(&code, item + 4 * i, sizeof(code));
-    return layout_.swapped ? __builtin_bswap32(code) : code;
+    return layout_.swapped ? tamis::detail::ByteSwap(code) : code;
   }
   void AppendUtf8(uint32_t code) {
     if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {

@@ -12,6 +12,8 @@
 #include <span>
 #include <type_traits>
 
+#include "tamis/detail/compiler.h"
+
 namespace tamis::python {
 
 struct IntegerLayout {
@@ -24,9 +26,8 @@ namespace detail {
 
 template <typename T>
 T Swapped(T value) {
-  if constexpr (sizeof(T) == 8) return __builtin_bswap64(value);
-  if constexpr (sizeof(T) == 4) return __builtin_bswap32(value);
-  if constexpr (sizeof(T) == 2) return __builtin_bswap16(value);
+  if constexpr (sizeof(T) >= 4) return tamis::detail::ByteSwap(value);
+  if constexpr (sizeof(T) == 2) return static_cast<T>(value << 8 | value >> 8);
   return value;
 }
 

@@ -165,9 +165,10 @@ class Sources {
     if (guard_.cache.is_none()) return;
     const WithoutGil::Pause with_gil(released_);
     OfCache([&] {
-      for (const auto& [key, value] : loaded) {
+      for (const auto& item : loaded) {
+        const nb::handle key = ObjectOf(item.first);
         const int status = OrStay([&] {
-          return PyObject_SetItem(guard_.cache.ptr(), ObjectOf(key).ptr(), value.get().ptr());
+          return PyObject_SetItem(guard_.cache.ptr(), key.ptr(), item.second.get().ptr());
         });
         if (status != 0) throw nb::python_error();
       }

@@ -14,14 +14,15 @@ namespace {
 
 constexpr char kDoc[] =
     "Answers for many keys: bools, rows of bools, or indices. A sequence, an object with the\n"
-    "buffer protocol (format '?' or 'l', without a copy), and an Arrow array\n"
+    "buffer protocol (without a copy), and an Arrow array\n"
     "(__arrow_c_array__).\n\n"
     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
     ">>> f.update(['a', 'b'])\n"
     ">>> f.contains(['a', 'x', 'b'])\n"
     "[True, False, True]\n";
 
-static_assert(sizeof(long) == sizeof(int64_t));  // NumPy's int64 has format 'l'
+// The format of NumPy's int64: C's long if it has 64 bits, and long long on Windows.
+constexpr char kInt64Format[] = {sizeof(long) == sizeof(int64_t) ? 'l' : 'q', '\0'};
 
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   if (!nb::inst_ready(self)) {  // created by __new__ without __init__
@@ -36,7 +37,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   // PyBuffer_FillInfo has described bytes. The fields that `flags` requests describe items instead.
   view->itemsize = static_cast<Py_ssize_t>(answer.item_bytes());
   const bool bools = answer.output == Answer::Output::kBools;
-  if (view->format != nullptr) view->format = const_cast<char*>(bools ? "?" : "l");
+  if (view->format != nullptr) view->format = const_cast<char*>(bools ? "?" : kInt64Format);
   if (view->shape != nullptr) {
     const int dimensions = answer.columns ? 2 : 1;
     auto* const extents = static_cast<Py_ssize_t*>(std::malloc(4 * sizeof(Py_ssize_t)));
