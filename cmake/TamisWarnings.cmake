@@ -72,13 +72,13 @@ function(tamis_flags target)
     "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fno-fast-math ${TAMIS_OVERRIDING_IS_MEANT}>"
     "$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-fvisibility=$<TARGET_PROPERTY:CXX_VISIBILITY_PRESET>>"
     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-frtti -fexceptions -fno-visibility-inlines-hidden>")
+  # In a unity build g++ treats each source as a header.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   if(PROJECT_IS_TOP_LEVEL)
     target_compile_options(${target} PRIVATE
       -Wall -Wextra -Wconversion -Wno-sign-conversion -Wshadow -Wundef
       # False alarms of g++ 12 on string concatenation (GCC bug 105651).
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-      # In a unity build g++ treats each source as a header.
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   elseif(NOT CMAKE_CXX_FLAGS MATCHES "(^| )-O")
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
   endif()
