@@ -75,6 +75,14 @@ def check_sdist(python, package, folder):
     assert not (package / "library").exists() and not (package / "LICENSE").exists()
 
 
+def check_free_threaded(python, package):
+    """Checks that a build for a Python without the GIL ends with a message, before it compiles anything."""
+    code = ("import sys, sysconfig; sys.path.insert(0, 'build_backend'); import tamis_build; "
+            "sysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1; tamis_build.get_requires_for_build_wheel()")
+    done = subprocess.run([python, "-B", "-c", code], cwd=package, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("tamis does not support free-threaded"), done.stderr
+
+
 def check_find_modules(python, package, folder, variables):
     """Checks that the find modules of the library take precedence over a CMAKE_MODULE_PATH of the user."""
     modules, build = folder / "modules", folder / "build_modules"
@@ -97,6 +105,7 @@ def main(folder, prefix, command):
     python = environment(folder / "venv")
     package = copy_of_sources(folder / "source")
     check_sdist(python, package, folder)
+    check_free_threaded(python, package)
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1",
                  "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
     check_find_modules(python, package, folder, variables)

@@ -7,11 +7,12 @@ import contextlib
 import pathlib
 import re
 import shutil
+import sys
+import sysconfig
 
 from scikit_build_core import build as _build
 from scikit_build_core.build import (  # noqa: F401  hooks of PEP 517 and 660
-    build_editable, get_requires_for_build_editable, get_requires_for_build_sdist,
-    get_requires_for_build_wheel)
+    build_editable, get_requires_for_build_sdist)
 
 _HERE = pathlib.Path(__file__).resolve().parent.parent
 _COPY = _HERE / "library"
@@ -45,6 +46,23 @@ def _copies(parts, folder):
         for part in missing:
             target = folder / part
             shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+
+
+def _require_gil():
+    """Ends the build for a Python without the lock that protects objects of the package."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        sys.exit("tamis does not support free-threaded Python yet: use a Python with the global "
+                 "interpreter lock, such as python3.14 instead of python3.14t")
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    _require_gil()
+    return _build.get_requires_for_build_wheel(config_settings)
+
+
+def get_requires_for_build_editable(config_settings=None):
+    _require_gil()
+    return _build.get_requires_for_build_editable(config_settings)
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
