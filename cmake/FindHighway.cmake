@@ -2,6 +2,9 @@
 #
 # Tries Highway's CMake package (which exists from 1.0.4 on, in Debian also before), then
 # pkg-config, then the header and library.
+if(TARGET hwy AND NOT TARGET hwy::hwy)  # Highway as a subproject of the parent
+  add_library(hwy::hwy ALIAS hwy)
+endif()
 if(TARGET hwy::hwy)
   # The parent project has defined the target. Its version may be unknown, and is not checked.
   set(Highway_FOUND TRUE)

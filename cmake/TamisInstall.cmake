@@ -5,6 +5,9 @@ install(TARGETS tamis EXPORT tamisTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# A separate export set: a project that reads the format with code of its own needs no dependencies.
+install(TARGETS tamis_layout EXPORT tamisLayoutTargets)
+install(EXPORT tamisLayoutTargets NAMESPACE tamis:: DESTINATION ${TAMIS_CMAKE_DIR})
 foreach(part core ${TAMIS_PARTS})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${part}/include/tamis
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

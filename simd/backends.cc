@@ -37,12 +37,15 @@ struct Target {
 constexpr Target kTargets[] = {TAMIS_VISIT_TARGETS(TAMIS_TARGET, ) Target{0, nullptr}};
 #undef TAMIS_TARGET
 
+// Families that the build leaves out (TAMIS_KERNELS) have portable kernels.
 Kernels KernelsOf(int64_t target) {
-  return {*simd::common(target),
-#define TAMIS_FAMILY(Type, name) *simd::name(target),
-          TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
+  Kernels kernels = PortableKernels();
+  static_cast<CommonKernels&>(kernels) = *simd::common(target);
+#define TAMIS_FAMILY(Type, name) \
+  if (const Type* const family = simd::name(target)) kernels.name = *family;
+  TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 #undef TAMIS_FAMILY
-  };
+  return kernels;
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 
 namespace tamis::detail::simd {
 
-// Returns nullptr if the compiler could not build the target (HWY_AVX2 ...).
+// Returns nullptr if the compiler could not build the target (HWY_AVX2 ...), or if the build leaves
+// the family out.
 const CommonKernels* common(int64_t target);
 #define TAMIS_FAMILY(Type, name) const Type* name(int64_t target);
 TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)

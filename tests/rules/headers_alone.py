@@ -1,4 +1,5 @@
-"""Compiles every public header alone, because a unity build hides a missing include.
+"""Compiles every public header alone, because a unity build hides a missing include. Programs without exceptions and
+RTTI may include them, too.
 
 Usage: headers_alone.py COMPILER ROOT
 """
@@ -13,7 +14,7 @@ def main(compiler, root):
     folders = sorted(root.glob("**/include/tamis"))
     folders = [folder.parent for folder in folders if "build" not in folder.relative_to(root).parts]
     headers = sorted(header for folder in folders for header in folder.rglob("*.h") if "cuda" not in header.parts)
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", *(f"-I{folder}" for folder in folders)]
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-fno-exceptions", "-fno-rtti", "-x", "c++", *(f"-I{folder}" for folder in folders)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda header: subprocess.run([*command, header], capture_output=True, text=True), headers))
     failures = [result.stderr for result in results if result.returncode != 0]
