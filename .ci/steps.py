@@ -42,6 +42,7 @@ cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x8
 cross-windows release               90   .ci/cross x86_64-windows-gnu && .ci/cross x86_64-windows-gnu command
 cross-mingw   release               90   .ci/cross x86_64-windows-mingw
 cross-winarm  release               30   .ci/cross aarch64-windows-gnu core
+dist          release               60   cmake/release.sh
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"

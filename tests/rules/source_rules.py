@@ -179,7 +179,7 @@ def files(root, suffixes, names=frozenset()):
     for folder, subfolders, inside in os.walk(root):
         top = pathlib.Path(folder) == root
         subfolders[:] = [name for name in subfolders if name not in ("__pycache__", "build") and not (
-            top and name != ".ci" and name.startswith((".", "build")))]
+            top and name != ".ci" and name.startswith((".", "build", "dist")))]
         found += [pathlib.Path(folder, name) for name in inside if not (top and name.startswith("build"))]
     for path in sorted(found):
         if path.is_file() and (path.suffix in suffixes or path.name in names):
