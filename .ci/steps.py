@@ -42,6 +42,9 @@ cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x8
 cross-windows release               90   .ci/cross x86_64-windows-gnu && .ci/cross x86_64-windows-gnu command
 cross-mingw   release               90   .ci/cross x86_64-windows-mingw
 cross-winarm  release               30   .ci/cross aarch64-windows-gnu core
+wheels        release               60   cmake/wheels.sh
+wheels-clang  release               60   CC=clang CXX=clang++ cmake/wheels.sh python3
+cross-python  release               60   .ci/cross aarch64-macos python && .ci/cross x86_64-linux-gnu.2.28 python python3
 dist          release               60   cmake/release.sh
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent

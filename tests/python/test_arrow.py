@@ -90,7 +90,7 @@ def same_times():
     texts = ["1969-07-20 20:17:40", "2024-05-17 12:30:01", None, "2262-04-11 00:00:00"]
     ns = np.array([t or "NaT" for t in texts], "M8[ns]")
     arrow = pa.array(ns.astype("M8[us]").tolist(), pa.timestamp("us"))
-    return [ns, ns.astype("M8[s]"), ns.astype(">M8[ms]"), ns.astype("M8[us]"), ns.astype("M8[ps]")[:0],
+    return [ns, ns.astype("M8[s]"), ns.astype(">M8[ms]"), ns.astype("M8[us]"), ns[:0].astype("M8[ps]"),
             ns[::-1][::-1], np.ma.masked_array(ns, [0, 0, 1, 0]),
             arrow, arrow.cast(pa.timestamp("s")), arrow.cast(pa.timestamp("ns", "Europe/Zurich")),
             arrow.dictionary_encode(), pa.chunked_array([arrow, arrow[:0]]), pa.table({"t": arrow}),
