@@ -208,6 +208,32 @@ TEST_F(SignalsTest, TheirMessageIsShort) {
   EXPECT_EQ(named.out.size(), size_t{PIPE_BUF} - 1);
 }
 
+// The bitmap is larger than the buffer, so a part of it is in the file when the signal comes.
+TEST_F(SignalsTest, AnIncompleteBitmapIsDiscarded) {
+  Write("keys", "1\n2\n");
+  Ok("tamis build -q -o f keys; mkfifo pipe");
+  const auto end_while_writing = [&](const std::string& bitmap) {
+    return Sh("exec_tamis query f --u64 --any-type --count --bitmap " + bitmap +
+              " pipe 2> said & pid=$!; exec 3> pipe; head -c 100000000 /dev/zero >&3\n"
+              "for i in $(seq 600); do\n"
+              "  [ $(wc -c < " +
+              bitmap +
+              ") -lt 1000000 ] || break\n"
+              "  sleep 0.05\n"
+              "done\n"
+              "wc -c < " +
+              bitmap + "; kill -TERM $pid; wait $pid");
+  };
+  const CommandResult made = end_while_writing("new");
+  EXPECT_EQ(made.status, 128 + SIGTERM);
+  EXPECT_GE(std::stoul(made.out), 1'000'000u) << "not interrupted in the middle";
+  EXPECT_EQ(Read("said"), "tamis: interrupted; new was not written\n");
+  EXPECT_FALSE(Exists("new"));
+  Write("old", "of before");
+  EXPECT_EQ(end_while_writing("old").status, 128 + SIGTERM);
+  EXPECT_EQ(Read("old").size(), 0u);
+}
+
 // The limit is 2 KiB (4 blocks of 512 bytes). Every output here is longer.
 TEST_F(SignalsTest, OutputPastTheLimitOfAFilesSize_IsAnError) {
   Write("keys", Numbers(1, 20'000));

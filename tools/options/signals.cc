@@ -8,6 +8,7 @@
 
 #include "tools/os/file.h"
 #include "tools/os/interrupt.h"
+#include "tools/output/console.h"
 #include "tools/output/format.h"
 #include "tools/output/output_file.h"
 
@@ -31,6 +32,7 @@ static_assert(std::atomic<const Watched*>::is_always_lock_free);
 // A signal handler calls it.
 void RemoveAndTell() {
   RemoveTemporaryFiles();
+  Output::DiscardUnfinished();
   const Watched* const output = watched.load();
   if (output == nullptr) return;
   std::string_view message;

@@ -6,8 +6,8 @@
 
 namespace tamis::tools {
 
-// Makes the signals of CallBeforeEnd remove temporary files before they end the process. May be
-// called once in a process.
+// Makes the signals of CallBeforeEnd remove temporary files, and discard an unfinished Output,
+// before they end the process. May be called once in a process.
 void RemoveTemporaryFilesOnSignals();
 
 // Makes these signals print on standard error whether the file at `path` is unchanged, still

@@ -3,10 +3,12 @@
 #include <tamis/error.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <optional>
-#include <utility>
+#include <stdexcept>
+#include <thread>
 
 #include "tools/os/file.h"
 #include "tools/output/format.h"
@@ -16,6 +18,11 @@ namespace tamis::tools {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
+
+// Called when a signal is ending the process, and the file of an Output is discarded.
+[[noreturn]] void AwaitEnd() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 }  // namespace
 
@@ -34,6 +41,9 @@ void Say(std::string_view message) noexcept {
 
 Output::Output() : fd_(os::kStandardOutput), name_("standard output") {}
 
+std::atomic<Output*> Output::unfinished_ = nullptr;
+static_assert(std::atomic<Output*>::is_always_lock_free);
+
 Output::Output(const std::string& path)
     : fd_(os::OpenToWrite(path, /*must_be_new=*/true)), is_new_(fd_ >= 0), name_(path) {
   if (!is_new_) fd_ = os::OpenToWrite(path, /*must_be_new=*/false);
@@ -41,16 +51,35 @@ Output::Output(const std::string& path)
   const std::optional<os::FileStatus> status = os::StatusOf(fd_);
   is_regular_ = status && status->type == os::FileType::kRegular;
   has_old_contents_ = is_regular_;
+  Output* none = nullptr;
+  if (!unfinished_.compare_exchange_strong(none, this)) {
+    throw std::logic_error("two output files are written at a time");
+  }
 }
 
 Output::~Output() {
   if (fd_ <= os::kStandardError) return;
-  // If these fail, the error cannot be reported anywhere.
-  if (!is_new_ && is_regular_ && !has_old_contents_) os::Empty(fd_);
-  const std::optional<os::FileStatus> own = os::StatusOf(fd_);
+  TakeFromSignals();
+  Discard();
   os::Close(fd_);
-  if (!is_new_) return;
+}
+
+void Output::TakeFromSignals() {
+  if (unfinished_.exchange(nullptr) != this) AwaitEnd();
+}
+
+void Output::DiscardUnfinished() noexcept {
+  if (const Output* const output = unfinished_.exchange(nullptr)) output->Discard();
+}
+
+// If something fails here, the error cannot be reported anywhere.
+void Output::Discard() const {
+  if (!is_new_) {
+    if (is_regular_ && !has_old_contents_) os::Empty(fd_);
+    return;
+  }
   // Another program may have put another file there.
+  const std::optional<os::FileStatus> own = os::StatusOf(fd_);
   const std::optional<os::FileStatus> named = os::StatusOf(name_);
   if (own && named && named->IsSameFileAs(*own)) os::Remove(name_);
 }
@@ -62,6 +91,7 @@ void Output::Fail(int error) const {
 
 void Output::WriteAll(std::string_view text) {
   while (!text.empty()) {
+    if (fd_ > os::kStandardError && unfinished_ != this) AwaitEnd();
     const int64_t written = os::Write(fd_, text.data(), text.size());
     if (written > 0) {
       text.remove_prefix(static_cast<size_t>(written));
@@ -83,7 +113,10 @@ void Output::Write(std::string_view text) {
 }
 
 void Output::Flush() {
-  if (std::exchange(has_old_contents_, false) && !os::Empty(fd_)) Fail(errno);
+  if (has_old_contents_) {
+    if (!os::Empty(fd_)) Fail(errno);
+    has_old_contents_ = false;
+  }
   WriteAll(buffer_);
   buffer_.clear();
 }
@@ -94,7 +127,10 @@ void Output::Close() {
   // same errors as closing standard output.
   const int fd = fd_ == os::kStandardOutput ? os::Duplicate(fd_) : fd_;
   if (fd < 0) Fail(errno);
-  if (fd_ != os::kStandardOutput) fd_ = -1;
+  if (fd_ != os::kStandardOutput) {
+    TakeFromSignals();
+    fd_ = -1;
+  }
   if (!os::Close(fd)) Fail(errno);
 }
 

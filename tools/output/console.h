@@ -2,6 +2,7 @@
 #ifndef TAMIS_TOOLS_OUTPUT_CONSOLE_H_
 #define TAMIS_TOOLS_OUTPUT_CONSOLE_H_
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,7 @@ class Output {
   // A file. An existing file keeps its contents until the first bytes are written, so a job that
   // fails before does no harm. If a job fails later, and does not call Close, no part of its result
   // remains: a new file is removed, an old file is emptied. A file that another program put in
-  // its place stays.
+  // its place stays. One such object may exist at a time.
   explicit Output(const std::string& path);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -37,14 +38,23 @@ class Output {
   // last Flush are lost.
   void Close();
 
+  // Discards the file that is being written, if there is one, like a job that fails. Call this only
+  // when a signal is about to end the process; it is safe in a signal handler.
+  static void DiscardUnfinished() noexcept;
+
  private:
   [[noreturn]] void Fail(int error) const;
   void WriteAll(std::string_view text);
+  // Takes the file from DiscardUnfinished, which must not use it afterwards.
+  void TakeFromSignals();
+  void Discard() const;
+
+  static std::atomic<Output*> unfinished_;
 
   int fd_;
   bool is_new_ = false;
   bool is_regular_ = false;
-  bool has_old_contents_ = false;
+  std::atomic<bool> has_old_contents_ = false;
   std::string name_;
   std::string buffer_;
 };

@@ -1,8 +1,6 @@
 #include "tools/os/file.h"
 
 #include <fcntl.h>
-#include <share.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +13,8 @@
 
 namespace tamis::tools::os {
 namespace {
+
+constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
 // The manifest of the command makes UTF-8 the encoding of narrow strings.
 std::filesystem::path Wide(const std::string& path) { return path; }
@@ -65,11 +65,51 @@ std::optional<FileStatus> StatusFrom(HANDLE handle) {
   return status;
 }
 
-int Open(const std::string& path, int flags) {
-  int fd = -1;
-  errno = _wsopen_s(&fd, Wide(path).c_str(), flags | _O_BINARY | _O_NOINHERIT, _SH_DENYNO,
-                    _S_IREAD | _S_IWRITE);
-  if (errno == EACCES && std::filesystem::is_directory(Wide(path))) errno = EISDIR;
+// Sets errno to the number that stands for an error of Windows.
+void SetErrno(DWORD error) {
+  switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_NAME:
+    case ERROR_BAD_NETPATH:
+      errno = ENOENT;
+      return;
+    case ERROR_ACCESS_DENIED:
+    case ERROR_SHARING_VIOLATION:
+      errno = EACCES;
+      return;
+    case ERROR_FILE_EXISTS:
+      errno = EEXIST;
+      return;
+    case ERROR_TOO_MANY_OPEN_FILES:
+      errno = EMFILE;
+      return;
+    case ERROR_FILENAME_EXCED_RANGE:
+      errno = ENAMETOOLONG;
+      return;
+    case ERROR_DISK_FULL:
+      errno = ENOSPC;
+      return;
+    case ERROR_WRITE_PROTECT:
+      errno = EROFS;
+      return;
+    default:
+      errno = EIO;
+  }
+}
+
+// Others may read, write and remove the file while it is open. Returns -1 on failure.
+int Open(const std::string& path, DWORD access, DWORD creation, DWORD attributes, int flags) {
+  const HANDLE file =
+      CreateFileW(Wide(path).c_str(), access, kShareAll, nullptr, creation, attributes, nullptr);
+  if (file == INVALID_HANDLE_VALUE) {
+    SetErrno(GetLastError());
+    if (errno == EACCES && std::filesystem::is_directory(Wide(path))) errno = EISDIR;
+    return -1;
+  }
+  const int fd =
+      _open_osfhandle(reinterpret_cast<intptr_t>(file), flags | _O_BINARY | _O_NOINHERIT);
+  if (fd < 0) CloseHandle(file);
   return fd;
 }
 
@@ -98,12 +138,10 @@ int64_t ReadConsole(HANDLE handle, char* to, size_t bytes) {
 }  // namespace
 
 std::optional<FileStatus> StatusOf(const std::string& path) {
-  const HANDLE handle = CreateFileW(Wide(path).c_str(), FILE_READ_ATTRIBUTES,
-                                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+  const HANDLE handle = CreateFileW(Wide(path).c_str(), FILE_READ_ATTRIBUTES, kShareAll, nullptr,
                                     OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
   if (handle == INVALID_HANDLE_VALUE) {
-    const DWORD error = GetLastError();
-    errno = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION ? EACCES : ENOENT;
+    SetErrno(GetLastError());
     return std::nullopt;
   }
   std::optional<FileStatus> status = StatusFrom(handle);
@@ -123,10 +161,13 @@ bool IsReadable(const std::string& path) {
   return _waccess(Wide(path).c_str(), kReadable) == 0;
 }
 
-int OpenToRead(const std::string& path) { return Open(path, _O_RDONLY | _O_SEQUENTIAL); }
+int OpenToRead(const std::string& path) {
+  return Open(path, GENERIC_READ, OPEN_EXISTING, FILE_FLAG_SEQUENTIAL_SCAN, _O_RDONLY);
+}
 
 int OpenToWrite(const std::string& path, bool must_be_new) {
-  return Open(path, _O_WRONLY | _O_CREAT | (must_be_new ? _O_EXCL : 0));
+  return Open(path, GENERIC_WRITE, must_be_new ? CREATE_NEW : OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL,
+              _O_WRONLY);
 }
 
 int64_t Read(int fd, char* to, size_t bytes) {
