@@ -7,8 +7,9 @@
 #include <climits>
 #include <cstring>
 #include <filesystem>
-#include <vector>
+#include <iterator>
 
+#include "tools/os/windows/utf16.h"
 #include "tools/os/windows/win32.h"
 
 namespace tamis::tools::os {
@@ -115,24 +116,34 @@ int Open(const std::string& path, DWORD access, DWORD creation, DWORD attributes
 
 // The console's own conversion to UTF-8 loses characters, so this reads UTF-16.
 int64_t ReadConsole(HANDLE handle, char* to, size_t bytes) {
-  constexpr wchar_t kControlZ = 0x1A;  // at the beginning of a line: the end of the input
-  std::vector<wchar_t> wide(std::clamp<size_t>(bytes / 3, 1, 8192));
-  DWORD n = 0;
-  SetLastError(ERROR_SUCCESS);
-  if (!ReadConsoleW(handle, wide.data(), static_cast<DWORD>(wide.size()), &n, nullptr)) {
-    errno = EIO;
-    return -1;
+  constexpr char16_t kControlZ = 0x1A;  // at the beginning of a line: the end of the input
+  // One thread reads the console. `text` was converted and is not read yet.
+  static Utf16Decoder decoder;
+  static std::string text;
+  while (text.empty()) {
+    // A unit becomes at most 3 bytes of UTF-8. The decoder may add a unit that it has kept.
+    char16_t units[8192];
+    const size_t most = std::clamp<size_t>(bytes / 3, 2, std::size(units) + 1) - 1;
+    DWORD n = 0;
+    SetLastError(ERROR_SUCCESS);
+    if (!ReadConsoleW(handle, units, static_cast<DWORD>(most), &n, nullptr)) {
+      errno = EIO;
+      return -1;
+    }
+    // A request to end has interrupted the read, and is not the end of the input. It ends the
+    // process in another thread, or stops the input.
+    if (n == 0 && GetLastError() == ERROR_OPERATION_ABORTED) {
+      AwaitStop();
+      errno = EINTR;
+      return -1;
+    }
+    if (n == 0 || units[0] == kControlZ) return 0;
+    text = decoder.Decode({units, n});
   }
-  // A request to end has interrupted the read, and is not the end of the input. It ends the process
-  // in another thread, or stops the input.
-  if (n == 0 && GetLastError() == ERROR_OPERATION_ABORTED) {
-    AwaitStop();
-    errno = EINTR;
-    return -1;
-  }
-  if (n == 0 || wide[0] == kControlZ) return 0;
-  return WideCharToMultiByte(CP_UTF8, 0, wide.data(), static_cast<int>(n), to,
-                             static_cast<int>(std::min<size_t>(bytes, INT_MAX)), nullptr, nullptr);
+  const size_t given = std::min(bytes, text.size());
+  std::copy_n(text.begin(), given, to);
+  text.erase(0, given);
+  return static_cast<int64_t>(given);
 }
 
 }  // namespace
