@@ -269,23 +269,31 @@ TEST_F(WatchTest, ADamagedFileIsReadThriceAndThenWhenItChanges) {
   ExpectServing(1, 4);
 }
 
-// A replacement within a tick of the clock: the same inode, length and time, but other contents.
+// A replacement within a tick of the clock: the same inode, length and time.
 TEST_F(WatchTest, SeesAFileThatLooksLikeTheOldOne) {
+  const auto overwrite = [&](const Bytes& bytes) {
+    struct stat before = {}, after = {};
+    ASSERT_EQ(stat(path_.c_str(), &before), 0);
+    ASSERT_EQ(bytes.size(), static_cast<size_t>(before.st_size));
+    WriteBytes(path_, bytes);
+    const timespec times[2] = {before.st_atim, before.st_mtim};
+    ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
+    ASSERT_EQ(stat(path_.c_str(), &after), 0);
+    ASSERT_EQ(after.st_ino, before.st_ino);
+    ASSERT_EQ(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+  };
   Save(2);
-  struct stat before = {};
-  ASSERT_EQ(stat(path_.c_str(), &before), 0);
   Watch<Blocks> watch(live_, path_, Seldom());
-  const Bytes bytes = BytesOf(3);
-  ASSERT_EQ(bytes.size(), static_cast<size_t>(before.st_size));
-  WriteBytes(path_, bytes);
-  const timespec times[2] = {before.st_atim, before.st_mtim};
-  ASSERT_EQ(utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
-  struct stat after = {};
-  ASSERT_EQ(stat(path_.c_str(), &after), 0);
-  ASSERT_EQ(after.st_ino, before.st_ino);
-  ASSERT_EQ(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
-  EXPECT_TRUE(watch.CheckNow());
+  overwrite(BytesOf(2));
+  EXPECT_FALSE(watch.CheckNow()) << "it is the same";
+  overwrite(BytesOf(3));
+  EXPECT_TRUE(watch.CheckNow()) << "it has other contents";
   ExpectServing(2, 3);
+  // A key that is inserted twice counts twice, and sets no other bit.
+  FilterOf<Blocks>({1, 3, 3}).Save(folder_ / "twice.tamis");
+  overwrite(ReadBytes(folder_ / "twice.tamis"));
+  EXPECT_TRUE(watch.CheckNow()) << "it has another header";
+  EXPECT_EQ(live_.Read()->inserted_count(), 3u);
 }
 
 TEST_F(WatchTest, AFileOfTheSeventeenthCenturyIsOld) {

@@ -35,11 +35,11 @@ struct WatchOptions {
 // not published, and the old filter keeps serving. The age of the filter counts from the time when
 // the file was written.
 //
-// A change is detected by device, inode, length, time of writing and the checksum in the header.
-// Therefore even two files within one tick of the file system's clock are distinguished. A damaged
-// file is read three times, and then again only after it has changed. If a file cannot be read, or
-// cannot be published because a rebuild is running, every check tries again. status() reports all
-// of this, and the status of the Live reports failures.
+// A change is detected by device, inode, length, time of writing and the header, which contains a
+// checksum. So even two files within one tick of the file system's clock are distinguished, unless
+// they are equal. A damaged file is read three times, and then again only after it has changed. If
+// a file cannot be read, or cannot be published because a rebuild is running, every check tries
+// again. status() reports all of this, and the status of the Live reports failures.
 //
 // Checks the file first in the constructor, and then on its own thread. All functions are
 // thread-safe. Must not outlive the Live. Loading a file needs memory for two filters.

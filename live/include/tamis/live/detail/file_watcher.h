@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -61,15 +62,15 @@ class FileWatcher {
   void End() noexcept { ended_ = true; }
 
  private:
-  // Shows whether another file has replaced the file. `contents` is the checksum in the header, if
-  // there is one. If a file replaces another within one tick of the file system's clock, the
-  // checksum may be the only difference, because inode numbers are reused.
+  // Shows whether another file has replaced the file. If a file replaces another within one tick of
+  // the file system's clock, which FAT advances every 2 seconds, the header may be the only
+  // difference, because file systems reuse the numbers of files.
   struct Identity {
     uint64_t volume = 0;
     uint64_t number = 0;  // number of the file in its volume
     uint64_t bytes = 0;
     std::chrono::nanoseconds written{};  // time of the last write, since the epoch
-    std::optional<std::array<uint64_t, 2>> contents;
+    std::array<std::byte, 192> start{};  // first bytes of the file: the header, with checksums
 
     friend bool operator==(const Identity&, const Identity&) = default;
   };
