@@ -49,14 +49,20 @@ HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
 
 // Computes bloom::AddModulo for each lane.
 HWY_INLINE V64 AddModulo(D64 d, V64 a, V64 b, V64 m) {
-  const V64 reduced = hn::Sub(hn::Add(a, b), m);
+  const V64 sum = hn::Add(a, b);
+  const V64 reduced = hn::Sub(sum, m);
 #if HWY_TARGET <= HWY_AVX3
   (void)d;
-  return hn::Min(reduced, hn::Add(a, b));  // negative numbers are large
+  return hn::Min(reduced, sum);  // negative numbers are large
 #else
   const hn::RebindToSigned<D64> d_signed;
-  const V64 negative = hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(d_signed, reduced)));
-  return hn::Add(reduced, hn::And(negative, m));
+  const auto signed_reduced = hn::BitCast(d_signed, reduced);
+#if HWY_TARGET == HWY_AVX2
+  return hn::BitCast(
+      d, hn::IfNegativeThenElse(signed_reduced, hn::BitCast(d_signed, sum), signed_reduced));
+#else
+  return hn::Add(reduced, hn::And(hn::BitCast(d, hn::BroadcastSignBit(signed_reduced)), m));
+#endif
 #endif
 }
 
@@ -187,36 +193,67 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
   }
 }
 
-// About the number of positions that are located and prefetched while earlier positions are
-// written. These are the positions of at least kStep keys.
-inline constexpr size_t kInsertPositions = 64;
+// About the number of positions that are located together, which are the positions of at least
+// kStep keys. If they are prefetched, this is done while earlier positions are written.
+inline constexpr size_t kLocated = kStep * bloom::kMaxHashes;
+inline constexpr size_t kPrefetched = 64;
+// Positions of smaller filters are not prefetched: the processor overlaps the accesses to a cache
+// without a prefetch.
+inline constexpr uint64_t kPrefetchBits = uint64_t{1} << 27;  // 16 MiB
+
+// Stores the positions of n keys, a multiple of kStep. The i-th position of key j is
+// positions[i * n + j].
+template <Source kSource>
+HWY_INLINE void Locate(const uint64_t* HWY_RESTRICT values, size_t n, const Batch& batch,
+                       uint64_t num_bits, uint32_t num_hashes, uint64_t* HWY_RESTRICT positions) {
+#if HWY_MAX_BYTES <= 16
+  // Two lanes of 32-bit multiplications take longer than the 64-bit multiplications of two keys.
+  for (size_t j = 0; j < n; ++j) {
+    bloom::Walk walk = bloom::Start(batch.hasher(values[j]), num_bits);
+    uint64_t* at = positions + j;
+    for (uint32_t round = 1;; ++round, at += n) {
+      *at = walk.position;
+      if (round == num_hashes) break;
+      walk = bloom::Next(walk, round, num_bits);
+    }
+  }
+#else
+  const D64 d;
+  const V64 m = hn::Set(d, num_bits);
+  for (size_t j = 0; j < n; j += hn::Lanes(d)) {
+    V64 position, step;
+    StartWalks<kSource>(d, values + j, batch, m, position, step);
+    uint64_t* at = positions + j;
+    for (uint32_t round = 1;; ++round, at += n) {
+      hn::Store(position, d, at);
+      if (round == num_hashes) break;
+      position = AddModulo(d, position, step, m);
+      step = AddModulo(d, step, hn::Set(d, round), m);
+    }
+  }
+#endif
+}
+
+// Returns the number of keys that have about `positions` positions, a multiple of kStep.
+HWY_INLINE size_t KeysOf(size_t positions, uint32_t num_hashes) {
+  return std::max(positions / num_hashes / kStep * kStep, kStep);
+}
 
 // Calls write(positions, first, n) for the keys of a batch in their order, and returns the number
 // of keys. Omits the keys after the last whole step. The i-th position of key first + j is
-// positions[i * n + j]. Its word was prefetched.
+// positions[i * n + j]. If the filter is large, its word was prefetched.
 template <Source kSource, typename Write>
-HWY_INLINE size_t ForEachLocated(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
+HWY_INLINE size_t ForEachLocated(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                                  const Batch& batch, const Write& write) {
-  const D64 d;
-  const V64 m = hn::Set(d, num_bits);
-  alignas(64) uint64_t positions[2][kStep * bloom::kMaxHashes];
+  alignas(64) uint64_t positions[2][kLocated];
   const size_t whole = batch.n / kStep * kStep;
-  const size_t most = std::max(kInsertPositions / num_hashes / kStep * kStep, kStep);
+  const bool prefetch = num_bits > kPrefetchBits;
+  const size_t most = KeysOf(prefetch ? kPrefetched : kLocated, num_hashes);
   size_t located = 0;  // number of keys before `begin` to be written
   for (size_t begin = 0, turn = 0; begin < whole; begin += most, turn ^= 1) {
     const size_t n = std::min(most, whole - begin);
-    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-      V64 position, step;
-      StartWalks<kSource>(d, batch.values + begin + i, batch, m, position, step);
-      uint64_t* at = positions[turn] + i;
-      for (uint32_t round = 1;; ++round, at += n) {
-        hn::Store(position, d, at);
-        if (round == num_hashes) break;
-        position = AddModulo(d, position, step, m);
-        step = AddModulo(d, step, hn::Set(d, round), m);
-      }
-    }
-    PrefetchWords(words, positions[turn], n * num_hashes);
+    Locate<kSource>(batch.values + begin, n, batch, num_bits, num_hashes, positions[turn]);
+    if (prefetch) PrefetchWords(words, positions[turn], n * num_hashes);
     if (located != 0) write(positions[turn ^ 1], begin - located, located);
     located = n;
     if (begin + n == whole) write(positions[turn], begin, n);
@@ -225,9 +262,42 @@ HWY_INLINE size_t ForEachLocated(uint64_t* words, uint64_t num_bits, uint32_t nu
 }
 
 template <Source kSource>
+void BloomScatterAll(uint64_t num_bits, uint32_t num_hashes, const Batch& batch, unsigned shift,
+                     uint32_t** ends) {
+  constexpr size_t kLinesAhead = 2;
+  constexpr size_t kEntriesAhead = kLinesAhead * 64 / sizeof(uint32_t);
+  const auto append = [=](uint64_t position) HWY_ATTR {
+    uint32_t*& end = ends[position >> shift];
+    uint32_t* const at = end;
+    *at = static_cast<uint32_t>(position);
+    PrefetchWrite(at + kEntriesAhead);  // otherwise a later store would wait for the line
+    end = at + 1;
+  };
+  alignas(64) uint64_t positions[kLocated];
+  const size_t whole = batch.n / kStep * kStep;
+  const size_t most = KeysOf(kLocated, num_hashes);
+  for (size_t begin = 0; begin < whole; begin += most) {
+    const size_t n = std::min(most, whole - begin);
+    Locate<kSource>(batch.values + begin, n, batch, num_bits, num_hashes, positions);
+    for (size_t i = 0; i < n * num_hashes; ++i) append(positions[i]);
+  }
+  for (size_t i = whole; i < batch.n; ++i) {
+    bloom::Walk walk = bloom::Start(batch.hasher(batch.values[i]), num_bits);
+    for (uint32_t round = 1;; ++round) {
+      append(walk.position);
+      if (round == num_hashes) break;
+      walk = bloom::Next(walk, round, num_bits);
+    }
+  }
+}
+
+template <Source kSource>
 void BloomInsertAll(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, const Batch& batch) {
   const auto write = [&](const uint64_t* positions, size_t, size_t n) {
-    for (size_t i = 0; i < n * num_hashes; ++i) bloom::SetBit(words, positions[i]);
+    for (size_t i = 0; i < n * num_hashes; i += kStep) {
+      TAMIS_UNROLL
+      for (size_t j = i; j < i + kStep; ++j) bloom::SetBit(words, positions[j]);
+    }
   };
   const size_t whole = ForEachLocated<kSource>(words, num_bits, num_hashes, batch, write);
   for (size_t i = whole; i < batch.n; ++i) {
@@ -282,9 +352,17 @@ void BloomInsertIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_hashes
   });
 }
 
+void BloomScatter(uint64_t num_bits, uint32_t num_hashes, const Batch& batch, unsigned shift,
+                  uint32_t** ends) {
+  WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
+    BloomScatterAll<source()>(num_bits, num_hashes, batch, shift, ends);
+  });
+}
+
 [[maybe_unused]] constexpr BloomKernels kBloom = {.contains = BloomContains,
                                                   .insert = BloomInsert,
                                                   .insert_if_absent = BloomInsertIfAbsent,
+                                                  .scatter = BloomScatter,
                                                   .contains_one = bloom::Contains,
                                                   .insert_one = bloom::Insert};
 

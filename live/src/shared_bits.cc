@@ -151,8 +151,9 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
     // one.
     std::memset(copy->data(), 0, blocks * sb::kBlockBytes);
   };
-  return std::make_unique<PartitionedWriter>(
-      PartitionedWriter::Target{bytes, filter.num_blocks, insert, true}, filter.kernels, n, 1);
+  HashWriter::Target target = HashTarget(bytes, filter.num_blocks, filter.kernels, insert);
+  target.rarely = true;
+  return std::make_unique<HashWriter>(std::move(target), n, 1);
 }
 
 std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedArray& filter, uint64_t n) {

@@ -21,6 +21,7 @@
 #include "tamis/filters/bloom_filter.h"
 #include "tamis/filters/cuckoo_filter.h"
 #include "tamis/filters/fuse_filter.h"
+#include "tamis/filters/scalable_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/core/scoped_env.h"
@@ -124,8 +125,8 @@ TEST_F(DispatcherTest, CostsOfClassicFiltersFollowTheirHashes) {
   EXPECT_GT(ns(1e-6, Engine::Operation::kContains), 2 * ns(0.01, Engine::Operation::kContains));
 }
 
-TEST_F(DispatcherTest, ClassicFiltersAreWrittenByOneThread) {
-  const BloomFilter filter({.bytes = 64 * kMiB});
+TEST_F(DispatcherTest, ScalableFiltersAreWrittenByOneThread) {
+  const ScalableFilter<SplitBlockBloomFilter> filter({.initial_capacity = 50'000'000});
   const Engine engine({.threads = 8});
   EXPECT_EQ(engine.PlanCall(filter, 100'000'000, Engine::Operation::kInsert).chosen.threads, 1u);
   EXPECT_EQ(engine.PlanCall(filter, 100'000'000).chosen.threads, 8u);

@@ -16,9 +16,11 @@
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/regions.h"
 #include "core/src/filters/base/filter_access.h"
+#include "core/src/filters/kinds/bloom/position_target.h"
 #include "core/src/filters/registry/kinds.h"
 #include "tamis/backends.h"
 #include "tamis/engine/engine.h"
+#include "tamis/filters/bloom_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
 #include "tests/test_util.h"
@@ -37,7 +39,7 @@ SplitBlockBloomFilter MakeFilter(uint64_t bytes, const std::string& backend, Has
 }
 
 // Returns the writer that the filter would make for itself.
-detail::PartitionedWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, unsigned threads) {
+detail::HashWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, unsigned threads) {
   const detail::Kernels& kernels = *filter.backend().kernels;
   auto* const words =
       reinterpret_cast<uint32_t*>(detail::FilterAccess::WritablePayload(filter).data());
@@ -49,7 +51,7 @@ detail::PartitionedWriter WriterOf(SplitBlockBloomFilter& filter, uint64_t n, un
     }
     kernels.split_block.insert(words, num_blocks, hashes);
   };
-  return {{filter.bytes(), filter.num_blocks(), insert}, kernels, n, threads};
+  return {detail::HashTarget(filter.bytes(), filter.num_blocks(), kernels, insert), n, threads};
 }
 
 bool SameBits(const Filter& a, const Filter& b) { return SameBytes(a.payload(), b.payload()); }
@@ -62,7 +64,7 @@ SplitBlockBloomFilter Direct(uint64_t bytes, const std::vector<uint64_t>& hashes
 }
 
 // Runs all tasks on several threads, which claim them in turn.
-void RunTasks(detail::PartitionedWriter& inserter, unsigned lanes) {
+void RunTasks(detail::BulkWriter& inserter, unsigned lanes) {
   std::atomic<size_t> next{0};
   std::vector<std::jthread> threads;
   for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -74,9 +76,8 @@ void RunTasks(detail::PartitionedWriter& inserter, unsigned lanes) {
 
 // Lane i adds the i-th share of the hashes, in batches of different lengths, on its own thread.
 // Then all lanes run the tasks.
-void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
-                   unsigned lanes, uint64_t expected_keys) {
-  detail::PartitionedWriter inserter = WriterOf(filter, expected_keys, lanes);
+void InsertByLanes(detail::BulkWriter& inserter, const std::vector<uint64_t>& hashes,
+                   unsigned lanes) {
   std::vector<std::jthread> threads;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     threads.emplace_back([&, lane] {
@@ -91,6 +92,12 @@ void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& h
   }
   threads.clear();  // which joins them
   RunTasks(inserter, lanes);
+}
+
+void InsertByLanes(SplitBlockBloomFilter& filter, const std::vector<uint64_t>& hashes,
+                   unsigned lanes, uint64_t expected_keys) {
+  detail::HashWriter inserter = WriterOf(filter, expected_keys, lanes);
+  InsertByLanes(inserter, hashes, lanes);
 }
 
 struct Spread {
@@ -125,9 +132,6 @@ TEST_P(PartitionedInsertTest, BitsEqualDirectInsertion) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, PartitionedInsertTest,
-                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
-
 // Tests any size, fewer keys than lanes, and many more or fewer keys than announced.
 TEST(PartitionedInsertSizesTest, AnyFilterAndAnyNumberOfKeys) {
   const std::string best(Backends().front().name);
@@ -155,7 +159,7 @@ TEST(PartitionedInsertSizesTest, KeysAreHashedAsInDirectInsertion) {
     SplitBlockBloomFilter want = MakeFilter(10 * kMiB, "portable", hash);
     for (const uint64_t key : keys) want.Insert(key);
     SplitBlockBloomFilter got = MakeFilter(10 * kMiB, std::string(Backends().front().name), hash);
-    detail::PartitionedWriter inserter = WriterOf(got, keys.size(), 1);
+    detail::HashWriter inserter = WriterOf(got, keys.size(), 1);
     inserter.Add(0, detail::KeyBatch(hash, keys.data(), keys.size()), 0);
     RunTasks(inserter, 1);
     EXPECT_TRUE(SameBits(got, want)) << HashKindName(kind);
@@ -166,7 +170,7 @@ TEST(PartitionedInsertSizesTest, AFlushedLaneCanBeUsedAgain) {
   const std::vector<uint64_t> hashes = RandomKeys(30'000, /*seed=*/2);
   const SplitBlockBloomFilter want = Direct(9 * kMiB, hashes);
   SplitBlockBloomFilter got = MakeFilter(9 * kMiB, std::string(Backends().front().name));
-  detail::PartitionedWriter inserter = WriterOf(got, hashes.size(), 1);
+  detail::HashWriter inserter = WriterOf(got, hashes.size(), 1);
   for (size_t i = 0; i < hashes.size(); i += 10'000) {
     inserter.Add(0, detail::HashBatch(hashes.data() + i, 10'000), i);
     RunTasks(inserter, 1);
@@ -188,8 +192,9 @@ TEST(PartitionedInsertSizesTest, ATaskIsOneRegion) {
     regions.push_back(first);
     written += batch.n;
   };
-  detail::PartitionedWriter inserter({kBytes, filter.num_blocks(), insert},
-                                     *FindBackend("portable").kernels, hashes.size(), kLanes);
+  detail::HashWriter inserter(
+      detail::HashTarget(kBytes, filter.num_blocks(), *FindBackend("portable").kernels, insert),
+      hashes.size(), kLanes);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const size_t begin = hashes.size() * lane / kLanes;
     inserter.Add(lane, detail::HashBatch(hashes.data() + begin, hashes.size() / kLanes), begin);
@@ -204,6 +209,63 @@ TEST(PartitionedInsertSizesTest, ATaskIsOneRegion) {
     EXPECT_TRUE(seen.insert(regions[0]).second) << "two tasks write one region";
   }
   EXPECT_EQ(written, hashes.size());
+}
+
+BloomFilter MakeClassic(uint64_t bits, uint64_t capacity, const std::string& backend) {
+  return BloomFilter({.capacity = capacity,
+                      .bytes = bits / 8,
+                      .memory = {.huge_pages = false},
+                      .backend = &FindBackend(backend)});
+}
+
+// Inserts by a writer of positions, on several threads.
+void InsertPositions(BloomFilter& filter, const std::vector<uint64_t>& hashes, unsigned lanes,
+                     uint64_t announced) {
+  auto* const words =
+      reinterpret_cast<uint64_t*>(detail::FilterAccess::WritablePayload(filter).data());
+  detail::PositionWriter writer(
+      detail::PositionTarget(words, filter.num_bits(), filter.num_hashes(),
+                             *filter.backend().kernels),
+      announced, lanes);
+  InsertByLanes(writer, hashes, lanes);
+}
+
+// One region and many, a last region of one word, and from 1 to 64 positions per key.
+TEST_P(PartitionedInsertTest, PositionsEqualDirectInsertion) {
+  constexpr uint64_t kRegionBits = uint64_t{1} << 22;
+  for (const uint64_t bits : {uint64_t{64}, kRegionBits, kRegionBits + 64, 9 * kRegionBits - 64}) {
+    for (const uint64_t capacity : {bits, bits / 10, bits / 1000}) {
+      std::vector<uint64_t> hashes(10'001);
+      for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = Mix(i);
+      BloomFilter want = MakeClassic(bits, std::max<uint64_t>(capacity, 1), "portable");
+      for (const uint64_t hash : hashes) want.InsertHash(hash);
+      for (const unsigned lanes : {1u, 3u}) {
+        BloomFilter got = MakeClassic(bits, want.capacity(), std::string(backend().name));
+        InsertPositions(got, hashes, lanes, hashes.size());
+        ASSERT_TRUE(SameBits(got, want))
+            << bits << " bits, " << want.num_hashes() << " hashes, " << lanes << " lanes";
+      }
+    }
+  }
+}
+
+// Positions above 2^32, of which the lists keep the low halves.
+TEST_P(PartitionedInsertTest, PositionsOfALargeFilter) {
+  constexpr uint64_t kBits = (uint64_t{1} << 33) + 64;
+  const std::vector<uint64_t> hashes = RandomKeys(1000, /*seed=*/7);
+  BloomFilter got = MakeClassic(kBits, kBits / 10, std::string(backend().name));
+  InsertPositions(got, hashes, 1, hashes.size());
+  std::set<uint64_t> positions;
+  for (const uint64_t hash : hashes) {
+    bloom::Walk walk = bloom::Start(hash, kBits);
+    for (uint32_t i = 1; i <= got.num_hashes(); ++i) {
+      positions.insert(walk.position);
+      walk = bloom::Next(walk, i, kBits);
+    }
+  }
+  const auto* const words = reinterpret_cast<const uint64_t*>(got.payload().data());
+  for (const uint64_t position : positions) ASSERT_TRUE(bloom::TestBit(words, position));
+  EXPECT_EQ(got.backend().kernels->popcount(words, kBits / bloom::kWordBits), positions.size());
 }
 
 // An engine takes this route on request, for keys of every layout.
@@ -249,9 +311,10 @@ TEST(PartitionedInsertSizesTest, DoesNotPayForSmallFiltersOrFewKeys) {
 
 // Kinds without regions do not have this route.
 TEST(PartitionedInsertSizesTest, DoesNotPayForKindsWithoutRegions) {
-  for (const FilterKind kind : {FilterKind::kBloom, FilterKind::kScalable}) {
-    EXPECT_FALSE(detail::PartitioningPays(kind, "AVX2", 1024 * kMiB, 1'000'000'000));
-  }
+  EXPECT_FALSE(detail::PartitioningPays(FilterKind::kScalable, "AVX2", 1024 * kMiB, 1'000'000'000));
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, PartitionedInsertTest,
+                         testing::ValuesIn(Backends().begin(), Backends().end()), BackendName());
 
 }  // namespace tamis::partitioned_writer_test

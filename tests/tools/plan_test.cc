@@ -37,7 +37,7 @@ TEST_F(PlanTest, FiveBillionKeys) {
   cuckoo12              7.67 GiB      13.18  0.2369%      2.0     yes     -      -      yes
   cuckoo16              9.72 GiB      16.69  0.01170%     2.0     yes     -      -      yes
   scalable cuckoo16     9.72 GiB      16.69  0.01170%     2.0     yes   yes      -        -
-  bloom                 5.58 GiB       9.59  1.000%       4.5       -     -    yes        -
+  bloom                 5.58 GiB       9.59  1.000%       4.5       -     -    yes      yes
   cuckoo8               14.5 GiB      24.97  1.000%       2.0     yes     -      -      yes
   counting              26.6 GiB      45.72  1.000%       1.0  lacks memory
   (least possible)      3.87 GiB       6.64  1.000%            n log2(1/p) bits

@@ -16,68 +16,89 @@ namespace {
 constexpr uint64_t kMinBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kMaxBufferBytes = uint64_t{128} << 20;
 constexpr size_t kHashesAhead = 8;  // the number in a cache line
+// Full buffers are searched for after about this number of entries.
+constexpr size_t kScatterEntries = 8192;
 
 }  // namespace
 
-PartitionedWriter::PartitionedWriter(Target target, const Kernels& kernels, uint64_t n,
-                                     unsigned threads)
-    : target_(std::move(target)), kernels_(kernels) {
-  shift_ = static_cast<unsigned>(std::countr_zero(RegionBlocks(target_.bytes, target_.num_blocks)));
-  num_regions_ = ((target_.num_blocks - 1) >> shift_) + 1;
-  region_locks_ = std::vector<std::mutex>(num_regions_);
-  const uint64_t wanted = target_.rarely ? n * sizeof(uint64_t) : target_.bytes;
+template <typename Entry>
+PartitionedWriter<Entry>::PartitionedWriter(Target target, uint64_t n, unsigned threads)
+    : target_(std::move(target)), region_locks_(target_.num_regions) {
+  scatter_keys_ =
+      std::clamp<size_t>(kScatterEntries / target_.entries_per_key / 64 * 64, 64, kBatchKeys);
+  scatter_entries_ = scatter_keys_ * target_.entries_per_key;
+  const uint64_t regions = target_.num_regions;
+  const uint64_t entries = n * target_.entries_per_key;
+  const uint64_t wanted = target_.rarely ? entries * sizeof(Entry) : target_.bytes;
   const uint64_t buffer_bytes = std::clamp(wanted, kMinBufferBytes, kMaxBufferBytes);
-  const uint64_t share = buffer_bytes / sizeof(uint64_t) / threads / num_regions_;
-  const uint64_t needed = n / threads / num_regions_;
-  // kBatchKeys is the room for one more batch, because a whole batch may fall in one region.
-  buffer_hashes_ = std::min(share, needed + needed / 8) + kBatchKeys;
+  const uint64_t share = buffer_bytes / sizeof(Entry) / threads / regions;
+  const uint64_t needed = entries / threads / regions;
+  buffer_entries_ = std::min(share, needed + needed / 8) + scatter_entries_;
   buffers_.resize(threads);
   for (Buffers& buffers : buffers_) {
-    buffers.hashes = Storage::Allocate(num_regions_ * buffer_hashes_ * sizeof(uint64_t), {});
-    auto* begin = reinterpret_cast<uint64_t*>(buffers.hashes.data());
-    for (size_t i = 0; i < num_regions_; ++i, begin += buffer_hashes_) {
-      buffers.begins.push_back(begin);
-    }
+    buffers.entries = Storage::Allocate(regions * buffer_entries_ * sizeof(Entry), {});
+    auto* begin = reinterpret_cast<Entry*>(buffers.entries.data());
+    for (size_t i = 0; i < regions; ++i, begin += buffer_entries_) buffers.begins.push_back(begin);
     buffers.ends = buffers.begins;
   }
 }
 
-void PartitionedWriter::Add(unsigned thread, const Batch& batch, uint64_t) noexcept {
-  alignas(64) uint64_t hashes[kBatchKeys];
-  ForEachSlice(batch, [&](const Batch& slice, size_t) {
-    kernels_.hash(slice, hashes);
-    Scatter(buffers_[thread], hashes, slice.n);
-  });
-}
-
-void PartitionedWriter::Scatter(Buffers& buffers, const uint64_t* hashes, size_t n) noexcept {
-  uint64_t** const ends = buffers.ends.data();
-  const unsigned shift = 32 + shift_;
-  const uint64_t num_blocks = target_.num_blocks;
-  for (size_t i = 0; i < n; ++i) {
-    uint64_t*& end = ends[((hashes[i] >> 32) * num_blocks) >> shift];
-    *end = hashes[i];
-    PrefetchWrite(end + kHashesAhead);  // otherwise the store to it would wait for the line
-    ++end;
-  }
-  const ptrdiff_t full = static_cast<ptrdiff_t>(buffer_hashes_ - kBatchKeys);
-  for (size_t region = 0; region < num_regions_; ++region) {
-    if (buffers.ends[region] - buffers.begins[region] > full) Write(buffers, region);
+// After each slice, writes the regions whose buffers might overflow in the next one.
+template <typename Entry>
+void PartitionedWriter<Entry>::Add(unsigned thread, const Batch& batch, uint64_t) noexcept {
+  Buffers& buffers = buffers_[thread];
+  const ptrdiff_t full = static_cast<ptrdiff_t>(buffer_entries_ - scatter_entries_);
+  for (size_t begin = 0; begin < batch.n; begin += scatter_keys_) {
+    target_.scatter({batch.hasher, batch.values + begin, std::min(scatter_keys_, batch.n - begin)},
+                    buffers.ends.data());
+    for (size_t region = 0; region < target_.num_regions; ++region) {
+      if (buffers.ends[region] - buffers.begins[region] > full) Write(buffers, region);
+    }
   }
 }
 
-void PartitionedWriter::Run(size_t region) noexcept {
+template <typename Entry>
+void PartitionedWriter<Entry>::Run(size_t region) noexcept {
   for (Buffers& buffers : buffers_) Write(buffers, region);
 }
 
-void PartitionedWriter::Write(Buffers& buffers, size_t region) noexcept {
-  uint64_t* const begin = buffers.begins[region];
-  const uint64_t first = uint64_t{region} << shift_;
-  const uint64_t blocks = std::min(uint64_t{1} << shift_, target_.num_blocks - first);
+template <typename Entry>
+void PartitionedWriter<Entry>::Write(Buffers& buffers, size_t region) noexcept {
+  Entry* const begin = buffers.begins[region];
   const std::lock_guard lock(region_locks_[region]);
-  target_.insert(HashBatch(begin, static_cast<size_t>(buffers.ends[region] - begin)), first,
-                 blocks);
+  target_.write(region, {begin, static_cast<size_t>(buffers.ends[region] - begin)});
   buffers.ends[region] = begin;
+}
+
+template class PartitionedWriter<uint64_t>;
+template class PartitionedWriter<uint32_t>;
+
+HashWriter::Target HashTarget(
+    uint64_t bytes, uint64_t num_blocks, const Kernels& kernels,
+    std::function<void(const Batch& hashes, uint64_t first, uint64_t blocks)> insert) {
+  const auto shift =  // region = block >> shift
+      static_cast<unsigned>(std::countr_zero(RegionBlocks(bytes, num_blocks)));
+  const auto scatter = [num_blocks, shift, &kernels](const Batch& batch, uint64_t** ends) {
+    alignas(64) uint64_t hashes[kBatchKeys];
+    kernels.hash(batch, hashes);
+    for (size_t i = 0; i < batch.n; ++i) {
+      uint64_t*& end = ends[((hashes[i] >> 32) * num_blocks) >> (32 + shift)];
+      *end = hashes[i];
+      PrefetchWrite(end + kHashesAhead);  // otherwise the store to it would wait for the line
+      ++end;
+    }
+  };
+  const auto write = [num_blocks, shift, insert = std::move(insert)](
+                         size_t region, std::span<const uint64_t> hashes) {
+    const uint64_t first = uint64_t{region} << shift;
+    const uint64_t blocks = std::min(uint64_t{1} << shift, num_blocks - first);
+    insert(HashBatch(hashes.data(), hashes.size()), first, blocks);
+  };
+  return {.bytes = bytes,
+          .num_regions = ((num_blocks - 1) >> shift) + 1,
+          .entries_per_key = 1,
+          .scatter = scatter,
+          .write = write};
 }
 
 }  // namespace tamis::detail

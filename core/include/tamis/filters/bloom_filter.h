@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "tamis/detail/build_from.h"
@@ -113,6 +114,8 @@ class BloomFilter final : public ChangeableFilter {
   bool ChangeOne(Change change, uint64_t hash) noexcept override;
   size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
                      uint64_t first, detail::Outcomes& outcomes) noexcept override;
+  std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
+                                                 uint64_t n, unsigned threads) override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
   const detail::BloomKernels& kernels() const noexcept { return backend_->kernels->bloom; }

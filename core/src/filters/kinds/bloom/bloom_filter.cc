@@ -8,6 +8,7 @@
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/sizing_checks.h"
 #include "core/src/filters/kinds/bloom/bloom_kind.h"
+#include "core/src/filters/kinds/bloom/position_target.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -16,6 +17,7 @@
 namespace tamis {
 
 using detail::Batch;
+using detail::BulkWriter;
 using detail::Kernels;
 using detail::Outcomes;
 
@@ -153,6 +155,14 @@ size_t BloomFilter::ChangeBatch(Change change, const Kernels& kernels, const Bat
   }
   kernels.bloom.insert(words(), num_bits_, num_hashes_, batch);
   return batch.n;
+}
+
+std::unique_ptr<BulkWriter> BloomFilter::MakeWriter(Change change, const Kernels& kernels,
+                                                    uint64_t n, unsigned threads) {
+  // Whether a key is new depends on bits of several regions.
+  if (change != Change::kInsert) return nullptr;
+  return std::make_unique<detail::PositionWriter>(
+      detail::PositionTarget(words(), num_bits_, num_hashes_, kernels), n, threads);
 }
 
 }  // namespace tamis

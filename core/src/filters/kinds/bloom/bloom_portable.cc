@@ -26,6 +26,18 @@ void BloomInsertIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_hashes
   });
 }
 
+void BloomScatter(uint64_t num_bits, uint32_t num_hashes, const Batch& batch, unsigned shift,
+                  uint32_t** ends) {
+  for (size_t i = 0; i < batch.n; ++i) {
+    tamis::bloom::Walk walk = tamis::bloom::Start(batch.hasher(batch.values[i]), num_bits);
+    for (uint32_t j = 1;; ++j) {
+      *ends[walk.position >> shift]++ = static_cast<uint32_t>(walk.position);
+      if (j == num_hashes) break;
+      walk = tamis::bloom::Next(walk, j, num_bits);
+    }
+  }
+}
+
 }  // namespace
 
 namespace portable {
@@ -33,6 +45,7 @@ namespace portable {
 constexpr BloomKernels bloom = {.contains = BloomContains,
                                 .insert = BloomInsert,
                                 .insert_if_absent = BloomInsertIfAbsent,
+                                .scatter = BloomScatter,
                                 .contains_one = tamis::bloom::Contains,
                                 .insert_one = tamis::bloom::Insert};
 

@@ -238,8 +238,8 @@ std::unique_ptr<BulkWriter> CountingBloomFilter::MakeWriter(Change change, const
   const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.counting.insert(words(), num_blocks_, hashes);
   };
-  return std::make_unique<detail::PartitionedWriter>(
-      detail::PartitionedWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
+  return std::make_unique<detail::HashWriter>(
+      detail::HashTarget(bytes(), num_blocks_, kernels, insert), n, threads);
 }
 
 }  // namespace tamis

@@ -207,8 +207,8 @@ std::unique_ptr<BulkWriter> SplitBlockBloomFilter::MakeWriter(Change change, con
   const auto insert = [this, &kernels](const Batch& hashes, uint64_t, uint64_t) {
     kernels.split_block.insert(words(), num_blocks_, hashes);
   };
-  return std::make_unique<detail::PartitionedWriter>(
-      detail::PartitionedWriter::Target{bytes(), num_blocks_, insert}, kernels, n, threads);
+  return std::make_unique<detail::HashWriter>(
+      detail::HashTarget(bytes(), num_blocks_, kernels, insert), n, threads);
 }
 
 }  // namespace tamis
