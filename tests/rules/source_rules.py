@@ -15,8 +15,8 @@ MAX_BYTES = 200_000
 SOURCE_SUFFIXES = {".h", ".c", ".cc", ".cu", ".cuh"}
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".cmake", ".in", ".json", ".map", ".md", ".py", ".pyi", ".sh",
                                    ".toml", ".txt", ".yml"}
-TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "cross", "debian13", "fuzz", "in_memory", "packages",
-              "release", "run", "sanitizers", "threads"}
+TEXT_NAMES = {".clang-format", ".clang-tidy", ".gitignore", "arm64", "conan", "control", "cross", "debian13", "debian_root",
+              "debs", "fuzz", "in_memory", "packages", "release", "rules", "run", "sanitizers", "threads"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 TARGET_INCLUDE = re.compile(
