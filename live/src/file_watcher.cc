@@ -1,6 +1,8 @@
 #include "tamis/live/detail/file_watcher.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -74,7 +76,13 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
   if (status->type != os::FileType::kRegular) return identity;
   // If reading fails here, the exception does not change `seen_`: the file may be the published
   // file.
-  os::File(path_).ReadSome(identity.start, 0);
+  const os::File file(path_);
+  const std::span start(identity.start);
+  for (size_t size = 0; size < start.size();) {
+    const size_t n = file.ReadSome(start.subspan(size), size);
+    if (n == 0) break;
+    size += n;
+  }
   return identity;
 }
 
