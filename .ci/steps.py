@@ -38,7 +38,7 @@ arm64-all     release              240   cmake/bootstrap.sh aarch64
 debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OFF
 debian12-debs release              60   .ci/debs bookworm
 debian13-debs release              60   .ci/debs trixie
-conan         release              60   .ci/conan
+conan         release              60   .ci/conan -o "tamis/*:c_library=True" -o "tamis/*:parquet=True"
 cross-musl    release               90   .ci/cross x86_64-linux-musl && .ci/cross aarch64-linux-musl
 cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28
 cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos
