@@ -1,8 +1,6 @@
 #include "tamis/live/detail/file_watcher.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -76,13 +74,7 @@ std::optional<FileWatcher::Identity> FileWatcher::Look() const {
   if (status->type != os::FileType::kRegular) return identity;
   // If reading fails here, the exception does not change `seen_`: the file may be the published
   // file.
-  const os::File file(path_);
-  const std::span start(identity.start);
-  for (size_t size = 0; size < start.size();) {
-    const size_t n = file.ReadSome(start.subspan(size), size);
-    if (n == 0) break;
-    size += n;
-  }
+  os::File(path_).Read(identity.start, 0);
   return identity;
 }
 

@@ -8,16 +8,11 @@
 namespace tamis::detail {
 
 void RegularFile::Read(std::span<std::byte> out, uint64_t offset) const {
-  while (!out.empty()) {
-    const size_t n = file_.ReadSome(out, offset);
-    if (n == 0) {
-      ThrowFormatError(
-          path(), ErrorCode::kCorrupt, "file length", std::min(file_.Status().bytes, offset),
-          StrCat("the file had ", bytes_, " bytes when it was opened, and was cut short since"));
-    }
-    out = out.subspan(n);
-    offset += n;
-  }
+  const size_t n = file_.Read(out, offset);
+  if (n == out.size()) return;
+  ThrowFormatError(
+      path(), ErrorCode::kCorrupt, "file length", std::min(file_.Status().bytes, offset + n),
+      StrCat("the file had ", bytes_, " bytes when it was opened, and was cut short since"));
 }
 
 }  // namespace tamis::detail

@@ -14,4 +14,14 @@ uint64_t File::RegularBytes() const {
   return status.bytes;
 }
 
+size_t File::Read(std::span<std::byte> out, uint64_t offset) const {
+  size_t size = 0;
+  while (size < out.size()) {
+    const size_t n = ReadSome(out.subspan(size), offset + size);
+    if (n == 0) break;
+    size += n;
+  }
+  return size;
+}
+
 }  // namespace tamis::os

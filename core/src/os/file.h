@@ -49,14 +49,17 @@ class File {
   FileStatus Status() const;
   // Returns the number of bytes. Throws Error(kIo) if this is not a regular file.
   uint64_t RegularBytes() const;
-  // Reads at most out.size() bytes. Returns how many were read: 0 only at the end of the file.
-  // Throws Error(kIo).
-  size_t ReadSome(std::span<std::byte> out, uint64_t offset) const;
+  // Reads until `out` is full or the file ends. Returns how many bytes were read. Throws
+  // Error(kIo).
+  size_t Read(std::span<std::byte> out, uint64_t offset) const;
 
   // The descriptor or handle of the system.
   intptr_t handle() const noexcept { return handle_; }
 
  private:
+  // Reads at least one byte, unless `out` is empty or the file ends at `offset`.
+  size_t ReadSome(std::span<std::byte> out, uint64_t offset) const;
+
   std::filesystem::path path_;
   intptr_t handle_;
 };

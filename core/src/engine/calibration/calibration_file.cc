@@ -41,12 +41,7 @@ constexpr size_t kMaxMembers = 64;
 std::string ReadWholeFile(const fs::path& path) {
   const os::File file(path);
   std::string text(std::min<uint64_t>(file.RegularBytes(), kMaxFileBytes) + 1, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const size_t n = file.ReadSome(std::as_writable_bytes(std::span(text).subspan(size)), size);
-    if (n == 0) break;
-    size += n;
-  }
+  const size_t size = file.Read(std::as_writable_bytes(std::span(text)), 0);
   if (size > kMaxFileBytes) {
     detail::ThrowFormatError(path, ErrorCode::kCorrupt, "length", kMaxFileBytes,
                              detail::StrCat("longer than ", kMaxFileBytes, " bytes"));
