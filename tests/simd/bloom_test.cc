@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -72,8 +74,11 @@ TEST_P(BloomKernelTest, ContainsEqualsPortable) {
   }
 }
 
+// A filter that is larger than 16 MiB, whose positions vector kernels prefetch.
+constexpr int kPrefetchedWords = 2'100'000;
+
 TEST_P(BloomKernelTest, InsertEqualsPortable) {
-  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000}) {
+  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000, kPrefetchedWords}) {
     const uint64_t num_bits = 64 * num_words;
     for (const uint32_t num_hashes : kHashCounts) {
       GuardedArray<uint64_t> want(num_words, num_words % 2), got(num_words, num_words % 2);
@@ -95,8 +100,51 @@ TEST_P(BloomKernelTest, InsertEqualsPortable) {
   }
 }
 
+constexpr uint32_t kGuard = 0xABCD'1234;
+
+// Returns the lists that a kernel fills, sorted, because kernels append positions in different
+// orders.
+std::vector<std::vector<uint32_t>> Scattered(const detail::BloomKernels& kernels, uint64_t num_bits,
+                                             uint32_t num_hashes, const detail::Batch& batch,
+                                             unsigned shift) {
+  std::vector<std::vector<uint32_t>> lists(((num_bits - 1) >> shift) + 1);
+  std::vector<uint32_t*> ends;
+  for (std::vector<uint32_t>& list : lists) {
+    list.resize(batch.n * num_hashes + 1, kGuard);
+    ends.push_back(list.data());
+  }
+  kernels.scatter(num_bits, num_hashes, batch, shift, ends.data());
+  for (size_t i = 0; i < lists.size(); ++i) {
+    EXPECT_EQ(lists[i].back(), kGuard);
+    lists[i].resize(static_cast<size_t>(ends[i] - lists[i].data()));
+    std::sort(lists[i].begin(), lists[i].end());
+  }
+  return lists;
+}
+
+TEST_P(BloomKernelTest, ScatterEqualsPortable) {
+  constexpr uint64_t kPast32Bits = (uint64_t{1} << 33) + 64;
+  for (const uint64_t num_bits : {uint64_t{64}, uint64_t{64'000}, kPast32Bits}) {
+    const unsigned shift = static_cast<unsigned>(std::bit_width(num_bits - 1)) - 3;
+    for (const uint32_t num_hashes : kHashCounts) {
+      for (const BatchSpec& spec : kBatchSpecs) {
+        for (const size_t n : TestSizes()) {
+          const GuardedArray<uint64_t> values(RandomValues(n, spec.seed + n), n % 2);
+          const detail::Batch batch = spec.Make(values.data(), n);
+          const auto want = Scattered(oracle(), num_bits, num_hashes, batch, shift);
+          ASSERT_EQ(Scattered(bloom(), num_bits, num_hashes, batch, shift), want)
+              << num_bits << " bits, " << num_hashes << " hashes, " << spec << ", n = " << n;
+          size_t positions = 0;
+          for (const auto& list : want) positions += list.size();
+          ASSERT_EQ(positions, n * num_hashes);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(BloomKernelTest, InsertIfAbsentEqualsPortable) {
-  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000}) {
+  for (const uint64_t num_words : {1, 2, 3, 1000, 300'000, kPrefetchedWords}) {
     const uint64_t num_bits = 64 * num_words;
     for (const uint32_t num_hashes : kHashCounts) {
       GuardedArray<uint64_t> want(num_words, num_words % 2), got(num_words, num_words % 2);

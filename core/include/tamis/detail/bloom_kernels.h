@@ -17,8 +17,8 @@ struct BloomKernels {
   void (*insert_if_absent)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                            const Batch& batch, uint64_t* fresh);
   // Appends the low half of each position of each key to list position >> shift, whose end is
-  // ends[position >> shift]. Advances the ends. Every list has room for n * num_hashes positions
-  // and one cache line.
+  // ends[position >> shift]. Advances the ends. Every list has room for n * num_hashes positions.
+  // The order of positions in a list depends on the backend.
   void (*scatter)(uint64_t num_bits, uint32_t num_hashes, const Batch& batch, unsigned shift,
                   uint32_t** ends);
   bool (*contains_one)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
