@@ -10,9 +10,9 @@
 //
 // - a NearCache beside the local filter, in turns: half of the keys are in the filter, and a writer
 //   inserts 1,000 keys every 10 ms
-// - how long another client waits for a GET of a small key while a local filter of KEYS keys is
-//   pushed repeatedly: with pauses, without pauses, and without bounds. Each millisecond, the
-//   client sends a GET to the next master
+// - a local filter of KEYS keys is pushed repeatedly: with pauses, without pauses, and without
+//   bounds. Meanwhile another client sends a GET of a small key to the next master each
+//   millisecond, and its waiting time is measured
 // - the medians of calls of BATCH keys, timed one by one
 // - one call of each kind with LARGE keys. The textbook way stops after 10 seconds
 // - a rebuild of the filter of LARGE keys

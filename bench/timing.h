@@ -15,10 +15,9 @@
 
 namespace tamis::bench {
 
-// The clock of a measurement. One thread is measured by its own clock, which stands still while
-// another process uses its processor. The wall clock measures several threads. It also
-// measures one thread if the system has no clock for each thread. On an idle machine both clocks
-// agree.
+// The clock of a measurement. A single thread has a clock of its own, which stands still while
+// another process uses its processor. The wall clock measures several threads, and a single thread
+// on a system without such clocks. On an idle machine both clocks agree.
 enum class Time { kThread, kWall };
 
 inline double NowNs(Time time) {

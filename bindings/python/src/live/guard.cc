@@ -232,8 +232,8 @@ class Sources {
     return values;
   }
 
-  // Throws TypeError if the mapping contains none of the requested keys, and none of them has the
-  // class of its first key.
+  // Throws TypeError if the mapping contains none of the requested keys, and its first key has
+  // another class than all of them.
   static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
     for (const nb::handle other : mapping) {
       for (const nb::handle key : asked) {
