@@ -18,6 +18,12 @@ template <typename F>
 using SharedOf = std::conditional_t<std::is_same_v<F, SplitBlockBloomFilter>, detail::SharedBlocks,
                                     detail::SharedArray>;
 
+template <typename F>
+SharedOf<F> Shared(const F& filter) noexcept {
+  using detail::FilterAccess;
+  return {filter, FilterAccess::KernelsOf(filter), FilterAccess::StorageOf(filter)};
+}
+
 // Calls visit(hashes, n, begin) for the hashes of a batch, up to 64 at a time.
 template <typename Visit>
 void ForEach64(const detail::Kernels& kernels, const Batch& batch, const Visit& visit) {
@@ -84,11 +90,6 @@ template <typename F>
 ConcurrentBloom<F>::~ConcurrentBloom() = default;
 
 template <typename F>
-uint64_t* ConcurrentBloom<F>::words() noexcept {
-  return const_cast<uint64_t*>(reinterpret_cast<const uint64_t*>(filter_.payload().data()));
-}
-
-template <typename F>
 void ConcurrentBloom<F>::AddCounts(KeyTypes types, uint64_t keys) noexcept {
   if (keys == 0) return;
   inserted_.Add(keys);
@@ -99,9 +100,9 @@ void ConcurrentBloom<F>::AddCounts(KeyTypes types, uint64_t keys) noexcept {
 
 template <typename F>
 bool ConcurrentBloom<F>::ChangeOne(Change change, KeyType type, uint64_t hash) noexcept {
-  if (filter_.read_only()) return false;  // moved from
+  if (detail::FilterAccess::StorageOf(filter_).read_only()) return false;  // moved from
   if (change == Change::kInsert) AddCounts(type, 1);
-  const bool fresh = detail::InsertShared(SharedOf<F>(filter_, words()), hash);
+  const bool fresh = detail::InsertShared(Shared(filter_), hash);
   if (change == Change::kInsert) return true;
   if (fresh) AddCounts(type, 1);
   return fresh;
@@ -118,7 +119,7 @@ size_t ConcurrentBloom<F>::Apply(Change change, const Keys& keys, const ChangeOu
 
 template <typename F>
 uint64_t ConcurrentBloom<F>::InsertAll(const Keys& keys, const ChangeOutputs& outputs) {
-  const SharedOf<F> shared(filter_, words());
+  const SharedOf<F> shared = Shared(filter_);
   const auto insert = [&](const Batch& batch, uint64_t, detail::Outcomes&) {
     ForEach64(shared.kernels, batch, [&](const uint64_t* hashes, size_t count, size_t) {
       detail::InsertShared(shared, hashes, count);
@@ -139,7 +140,7 @@ uint64_t ConcurrentBloom<F>::InsertAll(const Keys& keys, const ChangeOutputs& ou
 
 template <typename F>
 uint64_t ConcurrentBloom<F>::InsertAbsent(const Keys& keys, const ChangeOutputs& outputs) {
-  const SharedOf<F> shared(filter_, words());
+  const SharedOf<F> shared = Shared(filter_);
   const auto insert = [&](const Batch& slice, uint64_t* missing) {
     ForEach64(shared.kernels, slice, [&](const uint64_t* hashes, size_t n, size_t begin) {
       missing[begin / 64] = detail::InsertShared(shared, hashes, n);
@@ -160,7 +161,7 @@ uint64_t ConcurrentBloom<F>::InsertAbsent(const Keys& keys, const ChangeOutputs&
 template <typename F>
 void ConcurrentBloom<F>::MergeFrom(const Filter& other, const ConcurrentFilter* shared) {
   detail::FilterAccess::RequireIntact(other);
-  detail::OrWords(words(), reinterpret_cast<const uint64_t*>(other.payload().data()),
+  detail::OrWords(Shared(filter_).words, reinterpret_cast<const uint64_t*>(other.payload().data()),
                   bytes() / sizeof(uint64_t));
   if (shared == nullptr) return AddCounts(other.key_types(), other.inserted_count());
   AddCounts(shared->key_types(), shared->inserted_count());

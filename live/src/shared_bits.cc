@@ -21,8 +21,6 @@ constexpr size_t kBlockQuads = sb::kBlockBytes / sizeof(uint64_t);
 // fewer keys, the bits are set directly in the filter. Measured: bench/NOTES_LIVE.md.
 constexpr uint64_t kMaxBlocksPerKey = 2;
 
-uint64_t* Words(const Storage& storage) { return reinterpret_cast<uint64_t*>(storage.data()); }
-
 // For a filter that fits the caches: collects the bits of a call in a private filter, using the
 // kernels of filters that are not shared, and then sets them word by word.
 class CopyWriter final : public BulkWriter {
@@ -35,11 +33,11 @@ class CopyWriter final : public BulkWriter {
   uint64_t max_slice_keys() const noexcept override { return uint64_t{1} << 63; }
   bool in_order() const noexcept override { return false; }
   void Add(unsigned, const Batch& batch, uint64_t) noexcept override {
-    insert_(Words(copy_), batch);
+    insert_(WordsOf(copy_), batch);
   }
   size_t num_tasks() const noexcept override { return 1; }
   void Run(size_t) noexcept override {
-    OrWords(words_, Words(copy_), copy_.size() / sizeof(uint64_t));
+    OrWords(words_, WordsOf(copy_), copy_.size() / sizeof(uint64_t));
   }
   uint64_t EndSlice(Outcomes&) noexcept override { return 0; }
 
@@ -66,25 +64,32 @@ void ForEachPosition(const SharedArray& filter, uint64_t hash, const Visit& visi
 
 }  // namespace
 
+// Sets the bits of a hash in its block. Computes them in registers: an atomic operation would wait
+// for a store of the bits, but not for computations.
+bool SetBits(uint64_t* block, uint64_t hash) noexcept {
+  bool missing = false;
+  TAMIS_UNROLL
+  for (int w = 0; w < sb::kWords; w += 2) {
+    const uint64_t bits = uint64_t{sb::WordBit(hash, w)} | uint64_t{sb::WordBit(hash, w + 1)} << 32;
+    missing |= OrWord(block[w / 2], bits);
+  }
+  return missing;
+}
+
 bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
-  return InsertShared(filter, &hash, 1) != 0;
+  uint64_t* const block = BlockOf(filter, hash);
+  PrefetchWrite(block);
+  // One vector load for a key that is already there, instead of four loads.
+  return !filter.kernels.split_block.contains_one(reinterpret_cast<const uint32_t*>(filter.words),
+                                                  filter.num_blocks, hash) &&
+         SetBits(block, hash);
 }
 
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept {
-  // Collects all bits first, with the kernel for a filter of one block, because an atomic operation
-  // waits for all stores before it.
-  alignas(64) uint64_t bits[64][kBlockQuads];
-  std::memset(bits, 0, n * sizeof(bits[0]));
-  for (size_t i = 0; i < n; ++i) {
-    PrefetchWrite(BlockOf(filter, hashes[i]));
-    filter.kernels.split_block.insert_one(reinterpret_cast<uint32_t*>(bits[i]), 1, hashes[i]);
-  }
+  for (size_t i = 0; i < n; ++i) PrefetchWrite(BlockOf(filter, hashes[i]));
   uint64_t missing = 0;
   for (size_t i = 0; i < n; ++i) {
-    uint64_t* const block = BlockOf(filter, hashes[i]);
-    bool any = false;
-    for (size_t w = 0; w < kBlockQuads; ++w) any |= OrWord(block[w], bits[i][w]);
-    missing |= uint64_t{any} << i;
+    missing |= uint64_t{SetBits(BlockOf(filter, hashes[i]), hashes[i])} << i;
   }
   return missing;
 }
@@ -146,7 +151,7 @@ std::unique_ptr<BulkWriter> MakeSharedWriter(const SharedBlocks& filter, uint64_
     const uintptr_t begin = reinterpret_cast<uintptr_t>(copy->data()) - first * sb::kBlockBytes;
     filter.kernels.split_block.insert(reinterpret_cast<uint32_t*>(begin), filter.num_blocks,
                                       hashes);
-    OrWords(filter.words + first * kBlockQuads, Words(*copy), blocks * kBlockQuads);
+    OrWords(filter.words + first * kBlockQuads, WordsOf(*copy), blocks * kBlockQuads);
     // Clears the copy only at the end: a store between two atomic operations would delay the second
     // one.
     std::memset(copy->data(), 0, blocks * sb::kBlockBytes);

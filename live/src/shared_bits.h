@@ -13,10 +13,15 @@
 
 namespace tamis::detail {
 
+inline uint64_t* WordsOf(const Storage& storage) noexcept {
+  return reinterpret_cast<uint64_t*>(storage.data());
+}
+
 // The words of a filter, which begin at a multiple of 16 bytes, and the geometry of its kind.
 struct SharedBlocks {
-  SharedBlocks(const SplitBlockBloomFilter& filter, uint64_t* payload)
-      : kernels(*filter.backend().kernels), words(payload), num_blocks(filter.num_blocks()) {}
+  SharedBlocks(const SplitBlockBloomFilter& filter, const Kernels& its_kernels,
+               const Storage& storage)
+      : kernels(its_kernels), words(WordsOf(storage)), num_blocks(filter.num_blocks()) {}
 
   const Kernels& kernels;
   uint64_t* words;
@@ -24,9 +29,9 @@ struct SharedBlocks {
 };
 
 struct SharedArray {
-  SharedArray(const BloomFilter& filter, uint64_t* payload)
-      : kernels(*filter.backend().kernels),
-        words(payload),
+  SharedArray(const BloomFilter& filter, const Kernels& its_kernels, const Storage& storage)
+      : kernels(its_kernels),
+        words(WordsOf(storage)),
         num_bits(filter.num_bits()),
         num_hashes(filter.num_hashes()) {}
 

@@ -1,13 +1,59 @@
 #include "tamis/live/detail/stripes.h"
 
 #include <atomic>
+#include <bit>
+#include <cstdint>
 
 namespace tamis::detail {
+namespace {
+
+static_assert(kStripes <= 32);
+std::atomic<uint32_t> owned = 0;  // bit i is set while a thread owns stripe i
+
+constexpr size_t kNotChosen = kStripes + 1;
+constinit thread_local size_t own_stripe = kNotChosen;
+
+// Returns the lowest stripe that nobody owns, which the caller then owns, or kStripes.
+size_t Claim() noexcept {
+  uint32_t seen = owned.load(std::memory_order_relaxed);
+  for (;;) {
+    const size_t free = static_cast<size_t>(std::countr_one(seen));
+    if (free >= kStripes) return kStripes;
+    // Acquires what the previous owner wrote.
+    if (owned.compare_exchange_weak(seen, seen | uint32_t{1} << free, std::memory_order_acquire,
+                                    std::memory_order_relaxed)) {
+      return free;
+    }
+  }
+}
+
+// Releases the stripe when the thread ends. Objects of the thread that are destroyed later may
+// still ask for a stripe, and then get none of their own.
+struct ReleaseAtEnd {
+  ~ReleaseAtEnd() {
+    if (own_stripe < kStripes) {
+      owned.fetch_and(~(uint32_t{1} << own_stripe), std::memory_order_release);
+    }
+    own_stripe = kStripes;
+  }
+};
+
+size_t ChooseOwnStripe() noexcept {
+  own_stripe = Claim();
+  static thread_local const ReleaseAtEnd release;
+  return own_stripe;
+}
+
+}  // namespace
 
 size_t StripeOfThisThread() noexcept {
   static std::atomic<size_t> next = 0;
   thread_local const size_t stripe = next.fetch_add(1, std::memory_order_relaxed) % kStripes;
   return stripe;
+}
+
+size_t OwnStripeOfThisThread() noexcept {
+  return own_stripe != kNotChosen ? own_stripe : ChooseOwnStripe();
 }
 
 }  // namespace tamis::detail

@@ -34,6 +34,9 @@ struct FilterAccess {
   static bool IsShared(const Filter& filter) noexcept { return Base(filter).shared_; }
 
   static const Storage& StorageOf(const Filter& filter) noexcept { return Base(filter).storage_; }
+  static const Kernels& KernelsOf(const Filter& filter) noexcept {
+    return *Base(filter).backend_->kernels;
+  }
 
   // Throws FormatError if the contents are damaged. Must be called before the contents are copied
   // elsewhere.

@@ -99,7 +99,6 @@ class ConcurrentBloom final : public ConcurrentFilter {
   void MergeFrom(const Filter& other, const ConcurrentFilter* shared) override;
   AnyFilter MakeSnapshot(const MemoryOptions& memory) const override { return Snapshot(memory); }
   void AddCounts(KeyTypes types, uint64_t keys) noexcept;
-  uint64_t* words() noexcept;
 
   F filter_;
   detail::StripedCount inserted_;

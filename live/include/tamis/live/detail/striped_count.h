@@ -11,14 +11,22 @@
 
 namespace tamis::detail {
 
-// Threads of different stripes add on different cache lines. If they shared a cache line, waiting
-// for it would take longer than setting the bits of a key.
+// Threads add on different cache lines. If they shared a cache line, waiting for it would take
+// longer than setting the bits of a key. Sixteen threads have stripes of their own, to which they
+// add without an atomic addition, which would take as long as setting one word of a key. All other
+// threads share the last stripe.
 class StripedCount {
  public:
   explicit StripedCount(uint64_t count = 0) noexcept { Set(count); }
 
   void Add(uint64_t n) noexcept {
-    stripes_[StripeOfThisThread()].count.fetch_add(n, std::memory_order_relaxed);
+    const size_t stripe = OwnStripeOfThisThread();
+    std::atomic<uint64_t>& count = stripes_[stripe].count;
+    if (stripe == kStripes) {
+      count.fetch_add(n, std::memory_order_relaxed);
+    } else {
+      count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    }
   }
   // Subtracts from the stripe of the calling thread. The amount may have been added to another
   // stripe. Then this stripe wraps around below 0, but the sum of all stripes is right.
@@ -41,7 +49,7 @@ class StripedCount {
   struct alignas(kStripeBytes) Stripe {
     std::atomic<uint64_t> count;
   };
-  std::array<Stripe, kStripes> stripes_;
+  std::array<Stripe, kStripes + 1> stripes_;
 };
 
 }  // namespace tamis::detail

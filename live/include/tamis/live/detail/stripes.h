@@ -13,7 +13,12 @@ inline constexpr size_t kStripes = 16;
 inline constexpr size_t kStripeBytes = 128;
 
 // The stripe of the calling thread, below kStripes. It never changes during the life of the thread.
+// If there are more threads than stripes, several threads have the same one.
 size_t StripeOfThisThread() noexcept;
+
+// The stripe that only the calling thread has until the thread ends, so no atomic addition is
+// needed there. If other threads have all stripes, returns kStripes.
+size_t OwnStripeOfThisThread() noexcept;
 
 }  // namespace tamis::detail
 
