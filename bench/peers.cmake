@@ -17,6 +17,15 @@ if(TAMIS_PEER_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
+# libfilter: its block filter is inline code in C, which selects vector instructions at compile time.
+set(TAMIS_HAVE_LIBFILTER OFF)
+find_path(TAMIS_LIBFILTER_INCLUDE filter/block.h DOC "Folder c/include of libfilter")
+if(TAMIS_LIBFILTER_INCLUDE AND NOT CMAKE_CROSSCOMPILING)
+  set(TAMIS_HAVE_LIBFILTER ON)
+  add_library(tamis_peer_libfilter INTERFACE)
+  target_include_directories(tamis_peer_libfilter SYSTEM INTERFACE ${TAMIS_LIBFILTER_INCLUDE})
+endif()
+
 # Apache Arrow and Parquet are found by cmake/TamisArrow.cmake, which the library uses as well.
 if(TAMIS_HAVE_ARROW)
   add_library(tamis_peer_arrow INTERFACE)

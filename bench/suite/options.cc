@@ -25,8 +25,8 @@ and the limits of the machine itself. Compare and draw the results with tamis-re
   --full              all combinations; hours where the last-level cache is large
   --preset NAME       quick, default, full, or one of three that compare kinds at numbers of keys,
                       with ratios: bulk queries and builds of integers, also on two threads, and
-                      calls with one key. peers: the default kind, fuse8 and other libraries;
-                      kinds: all kinds of tamis; live: concurrent kinds beside the plain ones
+                      calls with one key. peers: other libraries, and split_block, bloom and
+                      fuse8; kinds: all kinds of tamis; live: concurrent kinds beside the plain ones
   --out FILE          write the results to a JSON file for tamis-report
   --notes TEXT        a remark about this machine for readers of the results, such as
                       "laptop on its charger"; no names of people or hosts

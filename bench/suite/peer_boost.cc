@@ -5,26 +5,27 @@
 #include <memory_resource>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
+#include "bench/suite/murmur3.h"
 #include "bench/suite/peers.h"
 #include "bench/workload.h"
 
 namespace tamis::bench {
 namespace {
 
-// The 64-bit finalizer of MurmurHash3 (Appleby). It is declared avalanching, so that the filter
-// does not mix its result again.
-struct Murmur3Finalizer {
+// Declared avalanching, so that the filter does not mix its result again.
+struct Murmur3 {
   using is_avalanching = void;
 
-  size_t operator()(uint64_t key) const {
-    key = (key ^ (key >> 33)) * 0xFF51AFD7ED558CCD;
-    key = (key ^ (key >> 33)) * 0xC4CEB9FE1A85EC53;
-    return key ^ (key >> 33);
-  }
+  size_t operator()(uint64_t key) const { return Murmur3Finalizer(key); }
 };
 
-template <typename Hash>
+using boost::bloom::block;
+using boost::bloom::fast_multiblock32;
+using boost::bloom::fast_multiblock64;
+
+template <typename Hash, size_t kRounds, typename Subfilter>
 class BoostBloom final : public Subject {
  public:
   using Subject::Subject;
@@ -71,7 +72,7 @@ class BoostBloom final : public Subject {
   bool AnswersInBits(Operation) const override { return false; }
 
  private:
-  using Filter = boost::bloom::filter<uint64_t, 1, boost::bloom::fast_multiblock32<8>, 0, Hash,
+  using Filter = boost::bloom::filter<uint64_t, kRounds, Subfilter, 0, Hash,
                                       std::pmr::polymorphic_allocator<unsigned char>>;
 
   std::optional<Filter> filter_;
@@ -80,12 +81,20 @@ class BoostBloom final : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> BoostSubject() {
-  return std::make_unique<BoostBloom<boost::hash<uint64_t>>>("boost_multiblock");
-}
-
-std::unique_ptr<Subject> BoostMurmurSubject() {
-  return std::make_unique<BoostBloom<Murmur3Finalizer>>("boost_multiblock_murmur3");
+void AddBoost(Subjects& peers) {
+  using Default = boost::hash<uint64_t>;
+  // A filter of one bit per block is the classic filter, here with as many hashes as our `bloom`.
+  constexpr size_t kHashes = 8;
+  using Bit = block<unsigned char, 1>;
+  const auto add = [&]<typename Filter>(std::in_place_type_t<Filter>, const char* kind) {
+    peers.push_back(std::make_unique<Filter>(kind));
+  };
+  add(std::in_place_type<BoostBloom<Default, 1, fast_multiblock32<8>>>, "boost_multiblock");
+  add(std::in_place_type<BoostBloom<Murmur3, 1, fast_multiblock32<8>>>, "boost_multiblock_murmur3");
+  add(std::in_place_type<BoostBloom<Murmur3, 1, fast_multiblock64<8>>>,
+      "boost_multiblock64_murmur3");
+  add(std::in_place_type<BoostBloom<Default, kHashes, Bit>>, "boost_classic");
+  add(std::in_place_type<BoostBloom<Murmur3, kHashes, Bit>>, "boost_classic_murmur3");
 }
 
 }  // namespace tamis::bench

@@ -5,8 +5,10 @@ namespace tamis::bench {
 Subjects PeerSubjects() {
   Subjects peers;
 #if TAMIS_HAVE_BOOST_BLOOM
-  peers.push_back(BoostSubject());
-  peers.push_back(BoostMurmurSubject());
+  AddBoost(peers);
+#endif
+#if TAMIS_HAVE_LIBFILTER
+  peers.push_back(LibfilterSubject());
 #endif
 #if TAMIS_HAVE_ARROW
   peers.push_back(ArrowSubject());

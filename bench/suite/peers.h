@@ -8,9 +8,12 @@
 
 namespace tamis::bench {
 
-// Boost.Bloom's fast_multiblock32<8>, with its own hash and with the finalizer of MurmurHash3.
-std::unique_ptr<Subject> BoostSubject();
-std::unique_ptr<Subject> BoostMurmurSubject();
+// Adds the split-block and the classic filters of Boost.Bloom, each with its own hash and with the
+// finalizer of MurmurHash3, and fast_multiblock64<8> with the latter.
+void AddBoost(Subjects& peers);
+
+// The block filter of libfilter, with the finalizer of MurmurHash3.
+std::unique_ptr<Subject> LibfilterSubject();
 
 // The split-block filter of Parquet in Apache Arrow, with XXH64.
 std::unique_ptr<Subject> ArrowSubject();

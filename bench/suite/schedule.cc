@@ -97,12 +97,9 @@ void AddFew(const Backend* backend, bool deep, CaseList& list) {
   for (const int hits : kHitPercents) list.Add({.backend = backend, .hit_percent = hits});
 }
 
-// Returns whether `subject` is the first kind of this library that can change, or the first static
-// kind. These two are compared with other libraries.
-bool LeadsItsSort(const Subject& subject, const Subjects& subjects) {
-  return std::find_if(subjects.begin(), subjects.end(), [&](const auto& other) {
-           return other->is_static() == subject.is_static();
-         })->get() == &subject;
+// Returns whether other libraries have this kind of filter.
+bool HasPeers(std::string_view kind) {
+  return kind == "split_block" || kind == "bloom" || kind == "fuse8";
 }
 
 // Returns whether `subject` is a concurrent kind or the plain kind of one.
@@ -202,7 +199,7 @@ std::vector<Contender> ContendersFor(const SizeClass& size, const Subjects& subj
 
     Contender huge{.subject = subject.get()};
     if (ComparesSpeeds(input.mode)) {
-      if (input.mode == Mode::kPeers ? !peer && !LeadsItsSort(*subject, subjects) : peer) continue;
+      if (input.mode == Mode::kPeers ? !peer && !HasPeers(subject->kind()) : peer) continue;
       if (input.mode == Mode::kLive && !IsPartOfPair(*subject, subjects)) continue;
       AddSpeeds(input, huge);
       contenders.push_back(std::move(huge));

@@ -14,9 +14,8 @@
 
 namespace tamis::bench {
 
-// The last three compare speeds on the default backend. kPeers: the default kind, the first static
-// kind and the peers. kKinds: all kinds of this library. kLive: concurrent kinds beside the plain
-// ones.
+// The last three compare speeds on the default backend. kPeers: the peers, and the kinds that
+// they have. kKinds: all kinds of this library. kLive: concurrent kinds beside the plain ones.
 enum class Mode : uint8_t { kQuick, kDefault, kFull, kPeers, kKinds, kLive };
 inline constexpr Mode kModes[] = {Mode::kQuick, Mode::kDefault, Mode::kFull,
                                   Mode::kPeers, Mode::kKinds,   Mode::kLive};

@@ -171,12 +171,14 @@ TEST(ScheduleTest, PeersUseTheDefaultBackendInBulkOnTwoThreadsAndByOneKey) {
               "/hits:50/keys:u64/huge_pages:on",
           "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
       }));
-  // The first static kind is compared with static kinds of other libraries.
+  // Other libraries have these kinds.
   EXPECT_EQ(
       Names(Mode::kPeers, "/(one_key|build)/.*/threads:1/", SizesOfKeys(keys, {})),
       (std::vector<std::string>{
           "split_block/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
           "split_block/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
+          "bloom/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
+          "bloom/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
           "fuse8/build" + backend + "/threads:1" + rest + "/keys:u64/huge_pages:on",
           "fuse8/one_key" + backend + "/threads:1" + rest + "/hits:50/keys:u64/huge_pages:on",
       }));

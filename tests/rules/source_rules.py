@@ -114,6 +114,7 @@ ALLOWED = [
     ("tools/os/windows/", [STD, WINDOWS, r"(psapi|io|share|fcntl|sys/stat)\.h", r"tools/os/[\w/]+\.h"]),
     ("tools/", [STD, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
+    ("bench/suite/peer_libfilter.cc", [STD, r"filter/block\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_arrow.cc", [STD, r"(arrow|parquet)/[\w/]+\.h", r"bench/[\w/]+\.h"]),
     ("bench/string_table.cc", [STD, r"xxhash\.h", PUBLIC, r"bench/[\w/]+\.h"]),  # the peer
