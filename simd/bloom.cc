@@ -362,9 +362,7 @@ void BloomScatter(uint64_t num_bits, uint32_t num_hashes, const Batch& batch, un
 [[maybe_unused]] constexpr BloomKernels kBloom = {.contains = BloomContains,
                                                   .insert = BloomInsert,
                                                   .insert_if_absent = BloomInsertIfAbsent,
-                                                  .scatter = BloomScatter,
-                                                  .contains_one = bloom::Contains,
-                                                  .insert_one = bloom::Insert};
+                                                  .scatter = BloomScatter};
 
 #endif  // HWY_TARGET != HWY_SCALAR
 

@@ -1,4 +1,4 @@
-// The hash of peers that have none of their own, or a lighter one.
+// A hash for peers.
 #ifndef TAMIS_BENCH_SUITE_MURMUR3_H_
 #define TAMIS_BENCH_SUITE_MURMUR3_H_
 

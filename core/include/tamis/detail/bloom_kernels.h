@@ -21,9 +21,6 @@ struct BloomKernels {
   // The order of positions in a list depends on the backend.
   void (*scatter)(uint64_t num_bits, uint32_t num_hashes, const Batch& batch, unsigned shift,
                   uint32_t** ends);
-  bool (*contains_one)(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
-                       uint64_t hash);
-  void (*insert_one)(uint64_t* words, uint64_t num_bits, uint32_t num_hashes, uint64_t hash);
 };
 
 }  // namespace tamis::detail

@@ -63,7 +63,7 @@ class BloomFilter final : public ChangeableFilter {
   bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
   bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
   bool ContainsHash(uint64_t hash) const noexcept {
-    return kernels().contains_one(words(), num_bits_, num_hashes_, hash);
+    return bloom::Contains(words(), num_bits_, num_hashes_, hash);
   }
 
   // Insert one key, and return true. If the filter is read_only(), return false.
@@ -102,9 +102,8 @@ class BloomFilter final : public ChangeableFilter {
 
   bool InsertOne(uint64_t hash) noexcept {
     if (storage_.read_only()) return false;
-    kernels().insert_one(words(), num_bits_, num_hashes_, hash);
-    ++inserted_;
-    Changed();
+    bloom::Insert(words(), num_bits_, num_hashes_, hash);
+    ++inserted_;  // also counts as a change
     return true;
   }
 
@@ -118,7 +117,6 @@ class BloomFilter final : public ChangeableFilter {
                                                  uint64_t n, unsigned threads) override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
-  const detail::BloomKernels& kernels() const noexcept { return backend_->kernels->bloom; }
 
   uint64_t num_bits_;
   uint32_t num_hashes_;

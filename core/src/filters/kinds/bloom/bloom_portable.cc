@@ -45,9 +45,7 @@ namespace portable {
 constexpr BloomKernels bloom = {.contains = BloomContains,
                                 .insert = BloomInsert,
                                 .insert_if_absent = BloomInsertIfAbsent,
-                                .scatter = BloomScatter,
-                                .contains_one = tamis::bloom::Contains,
-                                .insert_one = tamis::bloom::Insert};
+                                .scatter = BloomScatter};
 
 }  // namespace portable
 }  // namespace tamis::detail
