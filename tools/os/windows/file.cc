@@ -167,9 +167,14 @@ std::optional<FileStatus> StatusOf(int fd) {
   return std::nullopt;
 }
 
+// _waccess ignores permissions, so this opens regular files. It does not open pipes and devices:
+// the other end of a pipe would notice.
 bool IsReadable(const std::string& path) {
-  constexpr int kReadable = 4;
-  return _waccess(Wide(path).c_str(), kReadable) == 0;
+  const std::optional<FileStatus> status = StatusOf(path);
+  if (!status || status->type != FileType::kRegular) return status.has_value();
+  const int fd = OpenToRead(path);
+  if (fd >= 0) Close(fd);
+  return fd >= 0;
 }
 
 int OpenToRead(const std::string& path) {
