@@ -1,4 +1,4 @@
-"""Builds the site: the pages of the repository, the reference of the public headers, and the measured machines.
+"""Builds the site: the pages of the repository, the reference of C++, C and Python, and the measured machines.
 
 Usage: build.py OUT      writes OUT/site, with Doxygen
 
@@ -9,6 +9,7 @@ Doxygen reads changed copies of the files, in OUT/site-input:
 - In pages, headings get the anchors of GitHub, and links lead to the pages of the site.
 - Other files to which pages link, and all examples, become examples of Doxygen.
 """
+import ast
 import os
 import pathlib
 import re
@@ -147,6 +148,8 @@ class Header:
 def header(text):
     # The public functions of this base class are the functions of Filter.
     text = re.sub(r"\bdetail::FilterBase\b", "Filter", text)
+    # Doxygen knows the include guards of files named .h only.
+    text = re.sub(r"^#define TAMIS_\w+_CUH_\n", "", text, flags=re.MULTILINE)
     state = Header()
     for token in TOKEN.finditer(text):
         getattr(state, token.lastgroup)(token[0], text[token.start():])
@@ -188,7 +191,7 @@ def page(text, path, targets):
         if target.endswith(".md"):
             file = "index" if target == "README.md" else label(target)
             return f"{match[1]}({file}.html{anchor and f'#{label(target)}-{anchor}'})"
-        if target.endswith(".h"):
+        if target.endswith((".h", ".cuh")):
             return f"{match[1]}(@ref {target.split('/include/')[1]})"
         return f"{match[1]}({example(target)})"
 
@@ -202,11 +205,25 @@ def page(text, path, targets):
     return "".join(parts)
 
 
+def python_reference():
+    """Returns a page with the signatures of the Python package, from its stubs."""
+    lines = ["# Reference of Python {#python-reference}", "[TOC]", "",
+             "`help()` shows the text of each class and function. @ref bindings-python-README explains them.", ""]
+    for module, stub in {"tamis": "__init__", "tamis.live": "live", "tamis.redis": "redis"}.items():
+        text = (ROOT / f"bindings/python/tamis/{stub}.pyi").read_text(encoding="utf-8")
+        nodes = [node for node in ast.parse(text).body if not getattr(node, "name", "_").startswith("_")]
+        for name in sorted({node.name for node in nodes}):
+            code = (ast.get_source_segment(text, node) for node in nodes if node.name == name)
+            anchor = f"{module}-{name}".replace(".", "-")
+            lines += [f"## {module}.{name} {{#python-{anchor}}}", "", "```py", *code, "```", ""]
+    return "\n".join(lines)
+
+
 def prepare(out):
     """Writes the input of Doxygen into the folder `out`."""
     waiting = ["README.md", "docs/README.md"]
     for folder in HEADERS:
-        waiting += (path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob(f"{folder}/**/*.h")))
+        waiting += (path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob(f"{folder}/**/*.*h")))
     waiting += (f"examples/{path.name}" for path in sorted(ROOT.glob("examples/*.c*")))
     done = set()
     while waiting:
@@ -218,7 +235,7 @@ def prepare(out):
         copy = out / path
         if path.endswith(".md"):
             text = page(text, path, waiting)
-        elif path.endswith(".h"):
+        elif path.endswith((".h", ".cuh")):
             text, copy = header(text), out / path.split("/include/")[1]
         else:
             # Doxygen reads every file in the folder of the examples, so they have a folder of their own.
@@ -228,6 +245,7 @@ def prepare(out):
             text, copy = f"/** @example {path} */\n", out / f"{path}.dox"
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8")
+    (out / "python-reference.md").write_text(python_reference(), encoding="utf-8")
 
 
 def main():

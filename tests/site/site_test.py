@@ -121,7 +121,8 @@ def check_browser(site, program):
     with Browser(program) as browser:
         for width in (1280, 390):
             browser.resize(width)
-            for name in ("index", "docs-filters", "classtamis_1_1SplitBlockBloomFilter", "annotated", "machines"):
+            for name in ("index", "docs-filters", "classtamis_1_1SplitBlockBloomFilter", "annotated", "machines",
+                         "python-reference", "filter__ref_8cuh"):
                 browser.open(site / f"{name}.html")
                 where = f"{name}.html, {width} pixels"
                 assert not browser.complaints, f"{where}: {browser.complaints}"
