@@ -51,6 +51,18 @@ uint64_t* BlockOf(const SharedBlocks& filter, uint64_t hash) {
   return filter.words + kBlockQuads * sb::BlockIndex(hash, filter.num_blocks);
 }
 
+// Sets the bits of a hash in its block. Computes them in registers: an atomic operation would wait
+// for a store of the bits, but not for computations.
+bool SetBits(uint64_t* block, uint64_t hash) noexcept {
+  bool missing = false;
+  TAMIS_UNROLL
+  for (int w = 0; w < sb::kWords; w += 2) {
+    const uint64_t bits = uint64_t{sb::WordBit(hash, w)} | uint64_t{sb::WordBit(hash, w + 1)} << 32;
+    missing |= OrWord(block[w / 2], bits);
+  }
+  return missing;
+}
+
 template <typename Visit>
 void ForEachPosition(const SharedArray& filter, uint64_t hash, const Visit& visit) {
   bloom::Walk walk = bloom::Start(hash, filter.num_bits);
@@ -63,18 +75,6 @@ void ForEachPosition(const SharedArray& filter, uint64_t hash, const Visit& visi
 }
 
 }  // namespace
-
-// Sets the bits of a hash in its block. Computes them in registers: an atomic operation would wait
-// for a store of the bits, but not for computations.
-bool SetBits(uint64_t* block, uint64_t hash) noexcept {
-  bool missing = false;
-  TAMIS_UNROLL
-  for (int w = 0; w < sb::kWords; w += 2) {
-    const uint64_t bits = uint64_t{sb::WordBit(hash, w)} | uint64_t{sb::WordBit(hash, w + 1)} << 32;
-    missing |= OrWord(block[w / 2], bits);
-  }
-  return missing;
-}
 
 bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
   uint64_t* const block = BlockOf(filter, hash);

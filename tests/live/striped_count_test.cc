@@ -52,12 +52,16 @@ TEST(StripedCountTest, LosesNothing) {
   EXPECT_EQ(count.Get(), 7 + kRounds * kThreads * kAdditions);
 }
 
+namespace {
+
 StripedCount late_count;
 
 // Such an object may be destroyed after the thread gave its stripe back.
 struct AddsWhenItsThreadEnds {
   ~AddsWhenItsThreadEnds() { late_count.Add(1); }
 };
+
+}  // namespace
 
 TEST(StripedCountTest, ObjectsOfAThreadThatEndsMayAdd) {
   constexpr uint64_t kThreads = 2 * kStripes;
