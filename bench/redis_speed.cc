@@ -8,14 +8,14 @@
 // the string begins empty: the cost of SETBIT and GETBIT does not depend on the bit. Both ways get
 // the same keys in turns. The program measures, in this order:
 //
-// - a NearCache beside the local filter, in turns: half of the keys are in the filter, and a writer
-//   inserts 1,000 keys every 10 ms
-// - a local filter of KEYS keys is pushed repeatedly: with pauses, without pauses, and without
-//   bounds. Meanwhile another client sends a GET of a small key to the next master each
-//   millisecond, and its waiting time is measured
-// - the medians of calls of BATCH keys, timed one by one
-// - one call of each kind with LARGE keys. The textbook way stops after 10 seconds
-// - a rebuild of the filter of LARGE keys
+// - A NearCache and the local filter, in turns. Half of the keys are in the filter, and a writer
+//   inserts 1,000 keys every 10 ms.
+// - The time that another client waits for a GET of a small key while a local filter of KEYS keys
+//   is pushed repeatedly: with pauses, without pauses, and without bounds. The client sends a GET
+//   to the next master each millisecond.
+// - The medians of calls of BATCH keys, each timed alone.
+// - One call of each kind with LARGE keys. The textbook way stops after 10 seconds.
+// - A rebuild of the filter of LARGE keys.
 //
 // Exit status: 0 if no present key was missed, otherwise 1; 2 for bad arguments.
 #include <chrono>

@@ -1,6 +1,6 @@
-// The block filter of libfilter: the same blocks as ours, with a hash of the caller. It has no bulk
-// operations. Its inline functions choose their vector instructions at compile time, so this file
-// is compiled with -march=native.
+// The block filter of libfilter. Its blocks are ours, and its caller hashes the keys. It inserts
+// and queries one key at a time, by inline functions that choose their vector instructions at
+// compile time. So this file is compiled with -march=native.
 extern "C" {
 #include <filter/block.h>
 }

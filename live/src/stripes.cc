@@ -27,8 +27,8 @@ size_t Claim() noexcept {
   }
 }
 
-// Releases the stripe when the thread ends. Objects of the thread that are destroyed later may
-// still ask for a stripe, and then get none of their own.
+// Releases the stripe when the thread ends. Objects of the thread that are destroyed later get
+// kStripes.
 struct ReleaseAtEnd {
   ~ReleaseAtEnd() {
     if (own_stripe < kStripes) {

@@ -166,12 +166,4 @@ TEST(ConcurrentGuardTest, ALoadKeepsNoFilter) {
   });
 }
 
-TEST(StripedCountTest, IsNeverBelowZero) {
-  detail::StripedCount count;
-  count.Subtract(1);  // as if read before the matching addition on another stripe
-  EXPECT_EQ(count.Get(), 0u);
-  count.Add(3);
-  EXPECT_EQ(count.Get(), 2u);
-}
-
 }  // namespace tamis::concurrent_in_live_test

@@ -52,6 +52,14 @@ TEST(StripedCountTest, LosesNothing) {
   EXPECT_EQ(count.Get(), 7 + kRounds * kThreads * kAdditions);
 }
 
+TEST(StripedCountTest, IsNeverBelowZero) {
+  StripedCount count;
+  count.Subtract(1);  // as if read before the matching addition on another stripe
+  EXPECT_EQ(count.Get(), 0u);
+  count.Add(3);
+  EXPECT_EQ(count.Get(), 2u);
+}
+
 namespace {
 
 StripedCount late_count;

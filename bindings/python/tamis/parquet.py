@@ -367,10 +367,12 @@ def prune(paths: "_Paths", column: str, keys: "_Keys", *, hits: bool = True, pai
 class AddedFilter:
     """The outcome for a column of a row group.
 
-    outcome: 'added', 'replaced', 'kept' (the existing filter) or 'left_out' (it would not be worth
-        its bytes).
-    reason: why the filter was kept or left out. values: number of values, including nulls.
-    distinct_keys, nbytes, fpr: the properties of the filter, even if it was left out; 0 if unknown.
+    outcome: 'added'; 'replaced'; 'kept': the existing filter stays; 'left_out': a filter would not
+        be worth its bytes.
+    reason: why the filter was kept or left out.
+    values: the number of values, including nulls.
+    distinct_keys, nbytes, fpr: the properties of the filter that was added, kept or left out; 0 if
+        unknown.
     offset, nbytes_in_file: the place of an added filter in the new file, otherwise 0.
     """
 

@@ -232,8 +232,9 @@ class Sources {
     return values;
   }
 
-  // Throws TypeError if the mapping contains none of the requested keys, and its first key has
-  // another class than all of them.
+  // Throws TypeError if the loader seems to have returned keys of another class. That is so if the
+  // mapping contains no requested key, and no requested key has the class of the mapping's first
+  // key.
   static void RequireKeysOf(const nb::object& mapping, const nb::list& asked) {
     for (const nb::handle other : mapping) {
       for (const nb::handle key : asked) {

@@ -11,6 +11,7 @@
 #define TAMIS_DETAIL_COMPILER_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "tamis/cpp20.h"
 
@@ -19,8 +20,18 @@
 #else
 #define TAMIS_GNU 0
 #include <intrin.h>
+#endif
 
-#include <type_traits>
+// Whether the file is compiled for ThreadSanitizer.
+#define TAMIS_THREAD_SANITIZER 0
+#if defined(__SANITIZE_THREAD__)
+#undef TAMIS_THREAD_SANITIZER
+#define TAMIS_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#undef TAMIS_THREAD_SANITIZER
+#define TAMIS_THREAD_SANITIZER 1
+#endif
 #endif
 
 // On the host, functions marked TAMIS_INLINE or TAMIS_HD are always inlined, even without
@@ -33,7 +44,7 @@
 #define TAMIS_INLINE __forceinline
 #elif defined(__CUDACC__)
 #define TAMIS_INLINE inline __attribute__((always_inline))
-#elif defined(__SANITIZE_THREAD__)
+#elif TAMIS_THREAD_SANITIZER
 #define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("tsan")))
 #elif defined(__AVX512VL__)
 #define TAMIS_INLINE inline __attribute__((always_inline, abi_tag("avx512vl")))
@@ -137,6 +148,15 @@ TAMIS_INLINE uint64_t ByteSwap(uint64_t value) {
 #else
   return _byteswap_uint64(value);
 #endif
+}
+
+// Loads a word in which other threads may set bits (live/src/shared_words.h). ThreadSanitizer would
+// report a plain load as a data race.
+TAMIS_HD constexpr uint64_t LoadShared(const uint64_t* word) {
+#if TAMIS_THREAD_SANITIZER
+  if (!std::is_constant_evaluated()) return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+  return *word;
 }
 
 // Returns the high half of a product.

@@ -60,18 +60,24 @@ class BloomFilter final : public ChangeableFilter {
   using Filter::Contains;
 
   // Query one key.
-  bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
-  bool Contains(std::string_view key) const noexcept { return ContainsHash(HashBytes(key, hash_)); }
-  bool ContainsHash(uint64_t hash) const noexcept {
+  TAMIS_INLINE bool Contains(uint64_t key) const noexcept { return ContainsHash(hasher_(key)); }
+  TAMIS_INLINE bool Contains(std::string_view key) const noexcept {
+    return ContainsHash(HashBytes(key, hash_));
+  }
+  TAMIS_INLINE bool ContainsHash(uint64_t hash) const noexcept {
     return bloom::Contains(words(), num_bits_, num_hashes_, hash);
   }
 
   // Insert one key, and return true. If the filter is read_only(), return false.
-  bool Insert(uint64_t key) noexcept { return Note(KeyType::kInteger, InsertOne(hasher_(key))); }
-  bool Insert(std::string_view key) noexcept {
+  TAMIS_INLINE bool Insert(uint64_t key) noexcept {
+    return Note(KeyType::kInteger, InsertOne(hasher_(key)));
+  }
+  TAMIS_INLINE bool Insert(std::string_view key) noexcept {
     return Note(KeyType::kBytes, InsertOne(HashBytes(key, hash_)));
   }
-  bool InsertHash(uint64_t hash) noexcept { return Note(KeyType::kUnknown, InsertOne(hash)); }
+  TAMIS_INLINE bool InsertHash(uint64_t hash) noexcept {
+    return Note(KeyType::kUnknown, InsertOne(hash));
+  }
 
   // Becomes the union: see SplitBlockBloomFilter::Merge.
   void Merge(const BloomFilter& other);
@@ -100,7 +106,7 @@ class BloomFilter final : public ChangeableFilter {
   BloomFilter(const FilterOptions& options, const Geometry& geometry);
   BloomFilter(const FileHeader& header, detail::Storage storage, const Backend* backend);
 
-  bool InsertOne(uint64_t hash) noexcept {
+  TAMIS_INLINE bool InsertOne(uint64_t hash) noexcept {
     if (storage_.read_only()) return false;
     bloom::Insert(words(), num_bits_, num_hashes_, hash);
     ++inserted_;  // also counts as a change

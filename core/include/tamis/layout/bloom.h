@@ -10,7 +10,6 @@
 #define TAMIS_LAYOUT_BLOOM_H_
 
 #include <cstdint>
-#include <type_traits>
 
 #include "tamis/detail/compiler.h"
 
@@ -55,18 +54,9 @@ TAMIS_HD constexpr Walk Next(Walk walk, uint32_t i, uint64_t num_bits) {
   return {AddModulo(walk.position, walk.step, num_bits), AddModulo(walk.step, i, num_bits)};
 }
 
-// Returns a word in which other threads may set bits (live/src/shared_words.h). ThreadSanitizer
-// would take a plain load for a fault.
-TAMIS_HD constexpr uint64_t LoadWord(const uint64_t* word) {
-#if defined(__SANITIZE_THREAD__)
-  if (!std::is_constant_evaluated()) return __atomic_load_n(word, __ATOMIC_RELAXED);
-#endif
-  return *word;
-}
-
 // Bit p of the array is bit p % 64 of word p / 64.
 TAMIS_HD constexpr bool TestBit(const uint64_t* words, uint64_t position) {
-  return (LoadWord(words + position / kWordBits) >> (position % kWordBits)) & 1;
+  return (detail::LoadShared(words + position / kWordBits) >> (position % kWordBits)) & 1;
 }
 
 // Sets the bit that TestBit returns.
