@@ -11,16 +11,9 @@
 namespace tamis::detail {
 namespace {
 
-#if defined(__has_feature)
-#define TAMIS_CLANG_THREAD_SANITIZER __has_feature(thread_sanitizer)
-#else
-#define TAMIS_CLANG_THREAD_SANITIZER 0
-#endif
-
 // Keeps later loads from moving before the loads of a kernel.
 void FenceAfterKernel() noexcept {
-#if !defined(__SANITIZE_THREAD__) && \
-    !TAMIS_CLANG_THREAD_SANITIZER  // which does not support fences, and does not see kernels
+#if !TAMIS_THREAD_SANITIZER  // which does not support fences, and does not see kernels
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
 }

@@ -28,7 +28,8 @@ size_t Claim() noexcept {
 }
 
 // Releases the stripe when the thread ends. Objects of the thread that are destroyed later get
-// kStripes.
+// kStripes. A thread that asks first while the destructors of its pthread keys run never releases
+// its stripe.
 struct ReleaseAtEnd {
   ~ReleaseAtEnd() {
     if (own_stripe < kStripes) {
