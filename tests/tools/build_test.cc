@@ -186,6 +186,7 @@ TEST_F(BuildTest, ReportsInJson) {
 }
 
 TEST_F(BuildTest, LeavesNothingWhenItIsStopped) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
   const CommandResult result =
       Sh("mkfifo pipe\n"
          "exec_tamis build -o f --capacity 1000 pipe & child=$!\n"
@@ -197,6 +198,7 @@ TEST_F(BuildTest, LeavesNothingWhenItIsStopped) {
 
 // The script kills the command as soon as it starts to write. Writing takes a while.
 TEST_F(BuildTest, LeavesNothingWhenItIsKilledWhileSaving) {
+  TAMIS_SKIP_ON_WINDOWS("files without names need Linux");
   if (Sh("test -d /proc/self/fd").status != 0) GTEST_SKIP() << "no /proc to see the writing by";
 #ifdef O_TMPFILE
   const int unnamed = open(Path(".").c_str(), O_TMPFILE | O_WRONLY, 0600);

@@ -46,6 +46,11 @@ size_t CommandResult::NumLines() const {
   return static_cast<size_t>(std::count(out.begin(), out.end(), '\n'));
 }
 
+bool CommandTest::IsForWindows() {
+  const char* const command = std::getenv("TAMIS_TEST_COMMAND");
+  return command != nullptr && std::string_view(command).ends_with(".exe");
+}
+
 CommandTest::CommandTest() {
   std::string name = (fs::temp_directory_path() / "tamis-tools-XXXXXX").string();
   EXPECT_NE(mkdtemp(name.data()), nullptr) << name;

@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+// Ends a test of what the command for Windows lacks, or of what its emulator lacks.
+#define TAMIS_SKIP_ON_WINDOWS(reason) \
+  if (CommandTest::IsForWindows()) GTEST_SKIP() << (reason)
+
 namespace tamis::tools {
 
 struct CommandResult {
@@ -27,6 +31,9 @@ class CommandTest : public testing::Test {
  protected:
   CommandTest();
   ~CommandTest() override;
+
+  // Returns whether the command under test is a program for Windows, which runs in an emulator.
+  static bool IsForWindows();
 
   // Runs a script of /bin/sh in the folder. In the script, `tamis` is the command under test, and
   // `exec_tamis ... &` runs it so that $! is its process.

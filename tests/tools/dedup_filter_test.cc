@@ -88,6 +88,7 @@ TEST_F(DedupFilterTest, IsNotSavedIfTheOutputFails) {
   const CommandResult closed = Sh("tamis dedup --filter f second >&-");
   EXPECT_EQ(closed.status, 3);
   EXPECT_TRUE(closed.ErrHas("cannot write standard output")) << closed.err;
+  TAMIS_SKIP_ON_WINDOWS("Windows has no SIGPIPE");
   // Nobody reads the output: the command ends by SIGPIPE, or with an error if SIGPIPE is ignored.
   EXPECT_EQ(Sh("{ tamis dedup --filter f second; echo $? >&2; } | true").err, "141\n");
   EXPECT_EQ(Sh("{ trap '' PIPE; tamis dedup --filter f second; echo $? >&2; } | true").err, "3\n");
@@ -106,6 +107,7 @@ TEST_F(DedupFilterTest, IsNotSavedIfTheInputFails) {
 }
 
 TEST_F(DedupFilterTest, ASecondOneIsRefused) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
   Ok("tamis dedup -q --filter f first > out; mkfifo pipe");
   const CommandResult result =
       Sh("exec_tamis dedup -q --filter f pipe > slow & exec 3> pipe; echo new >&3\n"
@@ -118,6 +120,7 @@ TEST_F(DedupFilterTest, ASecondOneIsRefused) {
 
 // The filter contains exactly the lines that were written.
 TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
   Ok("mkfifo pipe; tamis dedup -q --filter before first > out");
   for (const bool goes_on : {false, true}) {
     for (const int number : {SIGTERM, SIGHUP, SIGINT}) {
@@ -145,6 +148,7 @@ TEST_F(DedupFilterTest, ASignalEndsTheInputAndSaves) {
 
 // The command ends while it waits for a pipe to be opened, and while nobody reads its output.
 TEST_F(DedupFilterTest, ASignalEndsAWaitingCommand) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
   Ok("mkfifo pipe out; tamis dedup -q --filter f first > out0; cp f before");
   EXPECT_EQ(Sh("exec_tamis dedup -q --filter f pipe & pid=$!; sleep 0.3; kill -TERM $pid\n"
                "wait $pid")

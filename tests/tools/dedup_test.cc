@@ -110,6 +110,7 @@ TEST_F(DedupTest, InputThatIsNotTextIsRefused) {
 
 // The lines read from an open pipe must be answered before more lines come.
 TEST_F(DedupTest, AnswersBeforeItWaits) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
   const CommandResult result =
       Sh("mkfifo in out; exec_tamis dedup -q < in > out & exec 3> in 4< out\n"
          "for i in 1 2 3; do\n"
@@ -181,6 +182,7 @@ TEST_F(DedupTest, WarnsOfAFilterThatIsTooFull) {
 
 // The filter did not exist when the command began, so nobody had locked it.
 TEST_F(DedupTest, AFilterThatAppearedDuringTheRunIsNotReplaced) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
   Write("lines", Numbers(1, 10));
   const CommandResult result = Sh(
       "mkfifo in; (exec 3> in; echo 1 >&3; tamis dedup -q --filter f lines > first; exec 3>&-) &\n"

@@ -22,6 +22,8 @@ namespace tamis::tools::signals_test {
 
 class SignalsTest : public CommandTest {
  protected:
+  void SetUp() override { TAMIS_SKIP_ON_WINDOWS("Windows has no signals between processes"); }
+
   // Starts a child that saves to "f", with unnamed files disabled, and that blocks in the middle of
   // saving.
   pid_t SaveForever(int ready) const {

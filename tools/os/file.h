@@ -22,7 +22,8 @@ enum class FileType : uint8_t {
 
 struct FileStatus {
   FileType type = FileType::kOther;
-  // These two distinguish a file from all others, whichever of its names is used.
+  // These two distinguish a file from all others, whichever of its names is used. Volume 0 is an
+  // unknown one: wine does not know the volume of a file that it inherits as standard output.
   uint64_t volume = 0;
   uint64_t number = 0;
   uint64_t bytes = 0;
@@ -31,8 +32,10 @@ struct FileStatus {
   int64_t changed_ns = 0;
 
   friend bool operator==(const FileStatus&, const FileStatus&) = default;
+  // Returns whether the two may be the same file. If a volume is unknown, that is possible.
   bool IsSameFileAs(const FileStatus& other) const {
-    return volume == other.volume && number == other.number;
+    const bool same_volume = volume == other.volume || volume == 0 || other.volume == 0;
+    return same_volume && number == other.number;
   }
 };
 
