@@ -18,6 +18,20 @@ class PlanTest : public CommandTest {
   nlohmann::json Plan(const std::string& options) const {
     return Ok("tamis plan --json " + options).Json();
   }
+
+  // Writes a calibration by "made up", which has points for two kinds.
+  void WriteCalibration() const {
+    Ok("mkdir -p cache/tamis");
+    Write(
+        "cache/tamis/calibration.json",
+        R"({"tamis_calibration": 3, "machine": "made up", "device": "default", "device_start_us": 40, )"
+        R"("upload_gb_per_s": 12, "thread_start_us": 20, )"
+        R"("thread_efficiency": 0.9, "points": [)"
+        R"({"backend": "portable", "kind": "split-block", "filter_bytes": 4194304, )"
+        R"("contains_ns": 2.5, "insert_ns": 2, "partitioned_insert_ns": 3},)"
+        R"({"backend": "portable", "kind": "bloom", "filter_bytes": 1024, )"
+        R"("contains_ns": 12, "insert_ns": 2, "partitioned_insert_ns": 3}]})");
+  }
 };
 
 nlohmann::json Named(const nlohmann::json& candidates, const std::string& name) {
@@ -142,16 +156,8 @@ TEST_F(PlanTest, NeedsAreReported) {
 }
 
 TEST_F(PlanTest, TimesComeFromTheCalibration) {
-  Ok("mkdir -p cache/tamis");
-  Write(
-      "cache/tamis/calibration.json",
-      R"({"tamis_calibration": 3, "machine": "made up", "device": "default", "device_start_us": 40, )"
-      R"("upload_gb_per_s": 12, "thread_start_us": 20, )"
-      R"("thread_efficiency": 0.9, "points": [)"
-      R"({"backend": "portable", "kind": "split-block", "filter_bytes": 4194304, )"
-      R"("contains_ns": 2.5, "insert_ns": 2, "partitioned_insert_ns": 3},)"
-      R"({"backend": "portable", "kind": "bloom", "filter_bytes": 1024, )"
-      R"("contains_ns": 12, "insert_ns": 2, "partitioned_insert_ns": 3}]})");
+  TAMIS_SKIP_ON_WINDOWS("wine sets the folder of the calibration");
+  WriteCalibration();
   const std::string one_thread = "TAMIS_THREADS=1; export TAMIS_THREADS; ";
   const nlohmann::json json = Ok(one_thread + "tamis plan --json --n 1e6 --memory 16G").Json();
   EXPECT_EQ(json["calibration"], "made up");
@@ -168,6 +174,7 @@ TEST_F(PlanTest, TimesComeFromTheCalibration) {
 }
 
 TEST_F(PlanTest, LinesFitTheScreen) {
+  if (!IsForWindows()) WriteCalibration();  // with it, the table has one more column
   for (const char* options :
        {"--n 5e9", "--n 1e13", "--n 1 --digits 19", "--n 1e18 --fpr 1e-12",
         "--n 1e9 --erase --grow --merge --intersect --parallel-build --parquet --exact",

@@ -39,7 +39,15 @@ struct PlanOptions {
 };
 
 constexpr size_t kWidth = 100;
-constexpr size_t kAbilitiesColumn = 71;
+constexpr size_t kAbilitiesColumn = 72;  // with the column of times
+constexpr size_t kRateWidth = 9;
+
+// Returns a rate that fits its column. Rates such as "1 in 4.28 billion" do not.
+std::string RateText(double fpr) {
+  if (fpr == 0) return "exact";
+  const std::string text = PercentText(fpr);
+  return text.size() <= kRateWidth ? text : Format("%.2e%%", 100 * fpr);
+}
 
 std::string ProbeText(const std::optional<ProbeCost>& probe) {
   if (!probe) return "-";
@@ -88,8 +96,7 @@ class Table {
     }
     Add(candidate.name, BytesText(candidate.bytes),
         Format(candidate.bits_per_key < 1e5 ? "%.2f" : "%.3g", candidate.bits_per_key),
-        candidate.fpr == 0 ? "exact" : PercentText(candidate.fpr), ProbeText(candidate.probe),
-        Format("%.1f", candidate.cache_lines),
+        RateText(candidate.fpr), ProbeText(candidate.probe), Format("%.1f", candidate.cache_lines),
         candidate.suitable() ? AbilitiesText(candidate.can) : LacksText(candidate.lacks));
   }
 
@@ -146,7 +153,7 @@ std::string Text(const FilterPlan& plan) {
   for (const PlanCandidate& filter : plan.filters) table.Add(filter);
   table.Add("(least possible)", BytesText(plan.least_bytes),
             Format("%.2f", 8 * plan.least_bytes / static_cast<double>(plan.keys)),
-            PercentText(plan.fpr), "", "", "n log2(1/p) bits");
+            RateText(plan.fpr), "", "", "n log2(1/p) bits");
   for (const PlanCandidate& exact : plan.exact) table.Add(exact);
   text += table.text();
   text += "\n" + Wrapped("  " + plan.advice, 2, kWidth) + "\n";
