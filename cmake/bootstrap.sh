@@ -14,7 +14,7 @@ test_programs="$build_programs python3:python3 redis-server:redis-server openssl
 [ "$(uname -m)" != x86_64 ] || test_programs="$test_programs qemu-x86_64:qemu-user"
 format_programs="clang-format-14:clang-format-14"
 arm_programs="aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
-demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev"
+demo_libraries="libhwy-dev libxxhash-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev libsimdjson-dev"
 all_libraries="$demo_libraries libgtest-dev libbenchmark-dev libsqlite3-dev libhiredis-dev"
 tls_libraries="libssl-dev"  # used if hiredis has TLS, as in Debian 13
 bench_libraries="$demo_libraries libbenchmark-dev"
@@ -74,7 +74,8 @@ name_what_is_needed() {
   cat >&2 <<'END'
 bootstrap: tamis needs, from the packages of your system or through CMAKE_PREFIX_PATH:
   a C++20 compiler (g++ 12 or clang 14, or newer), CMake 3.22, Ninja or make, pkg-config,
-  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd to read packed input;
+  Highway 1.0.3, xxHash 0.8.1, CLI11, nlohmann-json; zlib and libzstd to read packed input,
+  and simdjson 3.0 to read JSON lines;
   for the tests also Python 3, GoogleTest, Google Benchmark, SQLite for one example, and
   hiredis and redis-server for filters on Redis, which are optional;
   matplotlib for the plots of tamis-report, and the headers and venv of Python 3.11 or newer
@@ -297,7 +298,7 @@ END
   apt-get -q update || unavailable "the archive of this system has no package lists for $arch"
   # The packages of the headers, and of the shared libraries that they depend on.
   runtime=$(apt-cache depends --important $all_libraries |
-    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\|zstd\|sqlite3\|hiredis\)[^ ]*\|zlib1g\)$/\1/p' | sort -u)
+    sed -n 's/^ *Depends: \(lib\(hwy\|xxhash\|benchmark\|zstd\|simdjson\|sqlite3\|hiredis\)[^ ]*\|zlib1g\)$/\1/p' | sort -u)
   (cd "$state/debs" && apt-get -q download $all_libraries $runtime) ||
     unavailable "the archive of this system lacks libraries for $arch"
   unset APT_CONFIG

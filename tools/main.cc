@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/commands/commands.h"
+#include "tools/input/json_field.h"
 #include "tools/input/unpacker.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/signals.h"
@@ -44,13 +45,13 @@ constexpr char kFooter[] =
     "  3  input or output failed, or a file is corrupt\n"
     "  4  saved, but a power cut may undo it, or the report on it failed\n";
 
-// Lists which packed inputs this build can read. The libraries for them are optional.
+// Lists which inputs this build can read with optional libraries.
 std::string VersionText() {
   const auto by = [](const std::string& library) {
     return library.empty() ? "no (built without its library)" : "with " + library;
   };
   return "tamis " TAMIS_VERSION_STRING "\nunpacks gzip: " + by(GzipLibrary()) +
-         "\nunpacks zstd: " + by(ZstdLibrary());
+         "\nunpacks zstd: " + by(ZstdLibrary()) + "\nreads JSON lines: " + by(JsonLibrary());
 }
 
 int Run(int argc, char** argv) {

@@ -11,6 +11,7 @@ class Tamis < Formula
   depends_on "nlohmann-json" => :build
   depends_on "pkgconf" => :build
   depends_on "highway"
+  depends_on "simdjson"
   depends_on "xxhash"
   depends_on "zstd"
   uses_from_macos "python" => :build

@@ -108,6 +108,7 @@ ALLOWED = [
     # The only file that includes CLI11, which takes seconds to compile.
     ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", SHARED, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
+    ("tools/input/json_field.cc", [STD, r"simdjson\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_zstd.cc", [STD, r"zstd\.h", PUBLIC, r"tools/[\w/]+\.h"]),
     # The only folder of the command that includes headers of the operating system.
     ("tools/os/posix/", [STD, POSIX, r"tools/os/[\w/]+\.h"]),
