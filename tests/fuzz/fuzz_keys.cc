@@ -1,6 +1,6 @@
-// Reads untrusted bytes as keys, in every way of the command: lines, CSV, tab-separated text,
-// integers as text and raw, packed or not. Keys and errors must not depend on the pieces of the
-// input or on the sizes of batches. Lines must equal the result of a simple reader.
+// Reads untrusted bytes as keys, in every way of the command: lines, CSV, tab-separated text, JSON
+// lines, integers as text and raw, packed or not. Keys and errors must not depend on the pieces of
+// the input or on the sizes of batches. Lines must equal the result of a simple reader.
 #include <poll.h>
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include "tamis/error.h"
 #include "tests/fuzz/memory_file.h"
 #include "tools/input/integer_key.h"
+#include "tools/input/json_field.h"
 #include "tools/input/key_reader.h"
 
 namespace tamis::tools {
@@ -182,6 +183,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (form % 4 == 3) options.separator = ';';
   const bool fields = form % 4 != 0;
   options.u64 = !fields && (form & 4) != 0 && (form & 8) != 0;
+  options.jsonl = !fields && !options.u64 && (more & 128) != 0 && !JsonLibrary().empty();
+  if (options.jsonl) options.field = std::array{"a", "/a/b", "/0", "/a~1/1"}[more / 8 % 4];
   options.integers = !options.u64 && (form & 4) != 0;
   options.trim = !options.u64 && (form & 16) != 0;
   options.header = fields && (form & 32) != 0;
@@ -205,7 +208,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.paths.push_back(files[i].Write(Bytes(inputs[i].begin(), inputs[i].end())));
   }
   const Read whole = ReadAll(options, needs, {});
-  if (!whole.refused && options.as_is && !fields && !options.u64) {
+  if (!whole.refused && options.as_is && !fields && !options.jsonl && !options.u64) {
     RequireLines(whole, options, inputs);
   }
   if (!whole.refused && options.as_is && needs.records) RequireRecords(whole, inputs);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/input/input_file.h"
+#include "tools/input/json_field.h"
 #include "tools/options/parse.h"
 #include "tools/os/file.h"
 #include "tools/output/format.h"
@@ -25,6 +26,12 @@ const char kKeyTypesHelp[] =
     "\n"
     "An empty line or field is not a key. With --empty keep it is the key \"\", but in CSV only a\n"
     "quoted field is: in 1,\"\" the second field is a key, in 1, it is not.\n"
+    "\n"
+    "With --jsonl --field text, each line is a JSON text, and the key is its field text: the\n"
+    "unescaped UTF-8 bytes of a string, or the characters of a number as it is written. With\n"
+    "--field /meta/url the key is the field url of the object meta, by JSON Pointer (RFC 6901).\n"
+    "If an object has several fields of one name, the last one counts. A line is bad if it is not\n"
+    "valid JSON, or if its field is missing or neither a string nor a number.\n"
     "\n"
     "Input packed by gzip or zstd is unpacked (`tamis --version` shows whether this tamis can),\n"
     "but raw integers only if the name ends in .gz or .zst. Other files that are not text are\n"
@@ -55,6 +62,11 @@ void InputOptions::AddTo(const CommandLine& command) {
       command.Add("--separator", separator, ParseSeparator,
                   "separator of the fields of CSV, instead of a comma (means --csv)");
   separator_option.Type("C").Excludes(tsv_flag);
+  const Option jsonl_flag =
+      command.AddFlag("--jsonl", jsonl, "each line is a JSON text; the key is its field --field");
+  const Option field_option = command.Add(
+      "--field", field, "field of the key: name in the outermost object, or JSON Pointer /a/b");
+  field_option.Type("NAME").NotEmpty();
   const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
   const Option trim_flag =
       command.AddFlag("--trim", trim, "remove spaces and tabs at both ends of keys");
@@ -71,13 +83,15 @@ void InputOptions::AddTo(const CommandLine& command) {
                   "bad lines to accept: 1%, 0.01 or a number (default: 1%, or one; raw: none)");
   max_bad_option.Type("P|N");
   csv_flag.Excludes(tsv_flag);
+  for (const Option& option : {csv_flag, tsv_flag, separator_option}) option.Excludes(jsonl_flag);
   for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
-                               integers_flag, trim_flag, empty_option}) {
+                               jsonl_flag, integers_flag, trim_flag, empty_option}) {
     option.Excludes(u64_flag);
   }
-  for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
-                               quotes_flag, lines_option, integers_flag, trim_flag, empty_option,
-                               u64_flag, as_is_flag, strict_flag, max_bad_option}) {
+  for (const Option& option :
+       {csv_flag, tsv_flag, separator_option, column_option, header_flag, quotes_flag, lines_option,
+        jsonl_flag, field_option, integers_flag, trim_flag, empty_option, u64_flag, as_is_flag,
+        strict_flag, max_bad_option}) {
     option.Group("Types of keys");
   }
 }
@@ -89,6 +103,12 @@ void InputOptions::Check() const {
   if (!reads_csv() && (no_quotes || quoted_lines != kQuotedLines)) {
     throw Error(ErrorCode::kInvalidArgument, "--no-quotes and --quoted-lines need --csv");
   }
+  if (jsonl != !field.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                jsonl ? "--jsonl needs --field: the name of the field with the key"
+                      : "--field needs --jsonl");
+  }
+  if (jsonl) MakeJsonField(field);
   ColumnNumber();
 }
 

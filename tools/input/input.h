@@ -24,6 +24,8 @@ struct InputOptions {
   bool header = false;            // the first record of each input names the columns
   bool no_quotes = false;         // with CSV: quotes are text
   uint64_t quoted_lines = kQuotedLines;  // with CSV: limit for the lines of a field in quotes
+  bool jsonl = false;                    // each line is a JSON text
+  std::string field;                     // of each JSON text; see MakeJsonField
   bool u64 = false;
   bool integers = false;
   bool trim = false;           // spaces and tabs at both ends are not part of the key
@@ -37,7 +39,8 @@ struct InputOptions {
   // Adds the positional INPUT and all options above. Their defaults are the current values.
   void AddTo(const CommandLine& command);
   KeyType key_type() const { return u64 || integers ? KeyType::kInteger : KeyType::kBytes; }
-  // Checks what the parser of the command line cannot check. Throws Error(kInvalidArgument).
+  // Checks what the parser of the command line cannot check. Throws Error(kInvalidArgument), and
+  // Error(kUnsupported) for JSON if tamis was built without simdjson.
   void Check() const;
 
   bool reads_csv() const { return csv || separator; }

@@ -36,12 +36,16 @@ void FailRead(const std::string& name, int error) {
   throw Error(ErrorCode::kIo, "cannot read " + name + ": " + std::strerror(error));
 }
 
+std::unique_ptr<char[]> InputFile::MakeBuffer(size_t capacity) {
+  // Not zeroed: a small file touches a few pages of it.
+  return std::make_unique_for_overwrite<char[]>(capacity + kPadding);
+}
+
 InputFile::InputFile(const std::string& path)
     : fd_(OpenInput(path)),
       name_(path == "-" ? "(standard input)" : path),
       capacity_(kBlockBytes),
-      // Not zeroed: a small file touches a few pages of it.
-      buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {
+      buffer_(MakeBuffer(capacity_)) {
   if (fd_ < 0) FailRead(name_, errno);
 }
 
@@ -85,7 +89,7 @@ bool InputFile::StartUnpacking(Packing packing) {
   unpacker_ = packing == Packing::kGzip ? MakeGzipUnpacker(name_) : MakeZstdUnpacker(name_);
   if (unpacker_ == nullptr) return false;
   packed_ = text();
-  packed_buffer_ = std::exchange(buffer_, std::make_unique_for_overwrite<char[]>(capacity_));
+  packed_buffer_ = std::exchange(buffer_, MakeBuffer(capacity_));
   begin_ = 0;
   end_ = 0;
   last_ = false;
@@ -95,7 +99,7 @@ bool InputFile::StartUnpacking(Packing packing) {
 void InputFile::MakeRoom() {
   const std::string_view rest = text();
   if (rest.size() == capacity_) {
-    auto larger = std::make_unique_for_overwrite<char[]>(2 * capacity_);
+    std::unique_ptr<char[]> larger = MakeBuffer(2 * capacity_);
     std::copy(rest.begin(), rest.end(), larger.get());
     buffer_ = std::move(larger);
     capacity_ *= 2;

@@ -27,7 +27,9 @@ class InputFile {
   // The path, or "(standard input)".
   const std::string& name() const { return name_; }
 
+  // kPadding readable bytes follow the text in memory. Their values do not matter.
   std::string_view text() const { return {buffer_.get() + begin_, end_ - begin_}; }
+  static constexpr size_t kPadding = 64;
   // Returns whether text() is the last part of the file.
   bool last() const { return last_; }
   // Drops the first `bytes` of text(). They stay valid until Fill().
@@ -47,6 +49,7 @@ class InputFile {
   size_t Fill();
 
  private:
+  static std::unique_ptr<char[]> MakeBuffer(size_t capacity);
   // Makes room in the window. The window grows if text() fills it.
   void MakeRoom();
   // Reads up to `bytes` bytes. Returns 0 at the end of the file.

@@ -24,6 +24,12 @@ void KeyListOptions::AddTo(const CommandLine& command) {
   column.Type("N|NAME");
   const Option header =
       command.AddFlag("--header", input.header, "the list begins with a record of names");
+  const Option jsonl = command.AddFlag(
+      "--jsonl", input.jsonl, "each line is a JSON text; the key is its field --key-field");
+  const Option field =
+      command.Add("--key-field", input.field,
+                  "field of the key: name in the outermost object, or JSON Pointer /a/b");
+  field.Type("NAME").NotEmpty();
   const Option trim =
       command.AddFlag("--trim", input.trim, "remove spaces and tabs at both ends of keys");
   const Option u64 =
@@ -31,11 +37,15 @@ void KeyListOptions::AddTo(const CommandLine& command) {
   const Option from_parquet = command.AddFlag(
       "--parquet", parquet, "the list is a column of another Parquet file (needs Arrow)");
   csv.Excludes(tsv);
-  for (const Option& option : {csv, tsv, separator, header, trim, u64}) {
+  for (const Option& option : {csv, tsv, separator, column}) option.Excludes(jsonl);
+  for (const Option& option : {csv, tsv, separator, header, jsonl, trim, u64}) {
     option.Excludes(from_parquet);
   }
-  for (const Option& option : {csv, tsv, separator, column, header, trim}) option.Excludes(u64);
-  for (const Option& option : {csv, tsv, separator, column, header, trim, u64, from_parquet}) {
+  for (const Option& option : {csv, tsv, separator, column, header, jsonl, trim}) {
+    option.Excludes(u64);
+  }
+  for (const Option& option :
+       {csv, tsv, separator, column, header, jsonl, field, trim, u64, from_parquet}) {
     option.Group("Types of keys");
   }
 }
@@ -45,6 +55,9 @@ KeyListFile ReadKeyList(const KeyListOptions& options) {
   input.paths = {options.path};
   if (!input.reads_csv() && !input.tsv && (input.header || !input.column.empty())) {
     throw Error(ErrorCode::kInvalidArgument, "--key-column and --header need --csv or --tsv");
+  }
+  if (input.jsonl != !input.field.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--jsonl and --key-field need each other");
   }
   input.Check();
   KeyReader reader(input, {});

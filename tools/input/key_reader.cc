@@ -47,8 +47,10 @@ KeyReader::KeyReader(const InputOptions& options, Needs needs)
                /*quotes=*/!options.tsv && !options.no_quotes, options.quoted_lines},
       column_number_(options.ColumnNumber()),
       keeps_empty_(options.keeps_empty()),
-      keeps_bare_empty_(keeps_empty_ && !(options.reads_csv() && dialect_.quotes)),
-      csv_(dialect_) {
+      keeps_bare_empty_(keeps_empty_ && !options.jsonl &&
+                        !(options.reads_csv() && dialect_.quotes)),
+      csv_(dialect_),
+      json_(options.jsonl ? MakeJsonField(options.field) : nullptr) {
   options_.Check();
 }
 
@@ -168,14 +170,22 @@ void KeyReader::RefuseCrLines(std::string_view text) const {
 void KeyReader::NoteFirst(std::string_view record) {
   if (std::exchange(begun_, true)) return;
   RefuseCrLines(record);
-  if (!separator_hint_.empty()) return;
+  if (!format_hint_.empty()) return;
   record = record.substr(0, kGuessBytes);
+  if (json_ != nullptr) {
+    // One value over several lines, or one array of all records.
+    if (!record.starts_with('[') && WithoutLineEnd(record) != "{") return;
+    format_hint_ = ". " + file_->name() +
+                   " seems to be one JSON value: `jq -c '.[]'` writes each element of an array on "
+                   "a line of its own, and `jq -c .` each value";
+    return;
+  }
   const bool fields = options_.reads_csv() || options_.tsv;
   if (!fields && !options_.integers) return;
   const std::optional<char> guess = GuessSeparator(record);
   if (!guess || (fields && record.find(dialect_.delimiter) != std::string_view::npos)) return;
-  separator_hint_ = ". The first record of " + file_->name() +
-                    " seems to have several columns: give " + SeparatorOption(*guess);
+  format_hint_ = ". The first record of " + file_->name() +
+                 " seems to have several columns: give " + SeparatorOption(*guess);
 }
 
 void KeyReader::CheckSeparator() const {
@@ -211,14 +221,14 @@ size_t KeyReader::FindColumn(std::string_view header) const {
   if (columns > kNamesShown) names += " and " + WithCommas(columns - kNamesShown) + " more";
   throw Error(ErrorCode::kInvalidArgument,
               file_->name() + ": no column " + Quoted(options_.column) +
-                  "; the columns are: " + names + (has_blanks ? ": give --trim" : separator_hint_));
+                  "; the columns are: " + names + (has_blanks ? ": give --trim" : format_hint_));
 }
 
 void KeyReader::Parse(KeyBatch& batch) {
   if (options_.u64) return ParseU64(batch);
   // Reserves memory for a whole window, so that pointers into the string stay valid.
   unquoted_.clear();
-  if (options_.reads_csv()) unquoted_.reserve(file_->text().size());
+  if (options_.reads_csv() || options_.jsonl) unquoted_.reserve(file_->text().size());
   while (batch.num_records() < needs_.max_batch && !file_->text().empty()) {
     const size_t bytes = ParseRecord(batch);
     if (bytes == 0) return;
@@ -262,9 +272,24 @@ size_t KeyReader::ParseRecord(KeyBatch& batch) {
   if (bytes == 0) return 0;
   const std::string_view line = text.substr(0, bytes);
   NoteFirst(line);
-  Accept(WithoutLineEnd(line), /*quoted=*/false, line, batch);
+  if (json_ != nullptr) {
+    ParseJson(line, batch);
+  } else {
+    Accept(WithoutLineEnd(line), /*quoted=*/false, line, batch);
+  }
   ++position_;
   return bytes;
+}
+
+void KeyReader::ParseJson(std::string_view line, KeyBatch& batch) {
+  static_assert(InputFile::kPadding >= kJsonPadding);
+  const std::string_view json = WithoutLineEnd(line);
+  if (json.empty()) return Reject(kEmptyKey, {}, batch);
+  const JsonValue value = json_->Find(json);
+  if (value.error != nullptr) return Reject(value.error, json, batch);
+  const size_t begin = unquoted_.size();
+  unquoted_ += value.text;
+  Accept(std::string_view(unquoted_).substr(begin), value.is_string, line, batch);
 }
 
 void KeyReader::ParseU64(KeyBatch& batch) {
@@ -321,7 +346,7 @@ void KeyReader::Reject(const char* reason, std::string_view text, KeyBatch& batc
 void KeyReader::Conclude(const char* consequence, bool some_key) const {
   // In raw integers, left-over bytes are an error: the input was cut short, or has another format.
   const MaxBad by_default = options_.u64 ? MaxBad{.count = 0} : MaxBad();
-  counts_.Conclude({options_.max_bad.value_or(by_default), some_key, separator_hint_, consequence});
+  counts_.Conclude({options_.max_bad.value_or(by_default), some_key, format_hint_, consequence});
 }
 
 }  // namespace tamis::tools

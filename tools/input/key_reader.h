@@ -17,6 +17,7 @@
 #include "tools/input/csv.h"
 #include "tools/input/input.h"
 #include "tools/input/input_file.h"
+#include "tools/input/json_field.h"
 #include "tools/input/record_shape.h"
 
 namespace tamis::tools {
@@ -80,6 +81,7 @@ class KeyReader {
   void ParseU64(KeyBatch& batch);
   // Reads the first record of the text. Returns its length, or 0 if it is not complete.
   size_t ParseRecord(KeyBatch& batch);
+  void ParseJson(std::string_view line, KeyBatch& batch);
   // Throws for an error after which it is unknown where records begin.
   void CheckQuotes(const CsvRecord& record) const;
   void CheckSeparator() const;
@@ -101,14 +103,15 @@ class KeyReader {
   std::unique_ptr<InputFile> file_;
   LineFinder lines_;
   CsvReader csv_;
-  size_t column_ = 0;      // number of the column in the current file, from 0
+  const std::unique_ptr<JsonField> json_;  // nullptr unless lines are JSON texts
+  size_t column_ = 0;                      // number of the column in the current file, from 0
   uint64_t position_ = 0;  // current line number, from 1, or current offset of a raw integer
   std::string header_;
-  std::string header_file_;     // the file that has this header
-  bool begun_ = false;          // the first record of the current file has been read
-  std::string separator_hint_;  // appended to errors if a file seems to use a different separator
-  RecordShape shape_;           // shape of the current file's records
-  std::string unquoted_;        // fields of the batch that differ from their text
+  std::string header_file_;  // the file that has this header
+  bool begun_ = false;       // the first record of the current file has been read
+  std::string format_hint_;  // appended to errors if a file seems to have another format
+  RecordShape shape_;        // shape of the current file's records
+  std::string unquoted_;     // keys of the batch that differ from their text
   uint64_t bytes_read_ = 0;
   LineCounts counts_;
 };
