@@ -15,6 +15,7 @@
 
 #include "tamis/error.h"
 #include "tests/fuzz/memory_file.h"
+#include "tools/input/hex_key.h"
 #include "tools/input/integer_key.h"
 #include "tools/input/json_field.h"
 #include "tools/input/key_reader.h"
@@ -139,8 +140,13 @@ void RequireLines(const Read& read, const InputOptions& options,
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (options.trim) line = WithoutBlanks(line);
       uint64_t value = 0;
+      std::string bytes;
       if (line.empty() && !options.keeps_empty()) {
         ++bad;
+      } else if (options.hex && AppendHexKey(line, bytes) != nullptr) {
+        ++bad;
+      } else if (options.hex) {
+        keys.push_back(bytes);
       } else if (!options.integers) {
         keys.emplace_back(line);
       } else if (ParseIntegerKey(line, value) == nullptr) {
@@ -186,6 +192,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.jsonl = !fields && !options.u64 && (more & 128) != 0 && !JsonLibrary().empty();
   if (options.jsonl) options.field = std::array{"a", "/a/b", "/0", "/a~1/1"}[more / 8 % 4];
   options.integers = !options.u64 && (form & 4) != 0;
+  options.hex = !options.u64 && !options.integers && (form & 8) != 0;
   options.trim = !options.u64 && (form & 16) != 0;
   options.header = fields && (form & 32) != 0;
   options.strict = (form & 64) != 0;

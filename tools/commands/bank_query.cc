@@ -75,8 +75,8 @@ FilterBank OpenBank(const BankQueryOptions& options, std::optional<uint64_t> inp
 // Returns the key as it was written in the input. The number alone is ambiguous: -1 and
 // 18446744073709551615 are the same key.
 std::string TextOf(const KeyBatch& batch, size_t i) {
-  if (!batch.are_integers) return std::string(batch.strings[i]);
-  return batch.texts.empty() ? std::to_string(batch.integers[i]) : std::string(batch.texts[i]);
+  if (!batch.texts.empty()) return std::string(batch.texts[i]);
+  return batch.are_integers ? std::to_string(batch.integers[i]) : std::string(batch.strings[i]);
 }
 
 // Counts of keys and answers.

@@ -16,9 +16,10 @@ namespace tamis::tools {
 const char kKeyTypesHelp[] =
     "A key is a line of text, without its LF or CRLF, unless one of the options above is given.\n"
     "Integers are digits from -2^63 to 2^64-1, such as 42, -42 and 007, but not +7, 1e3, 1.0,\n"
-    "or numbers with blanks around them (see --trim). Lines without a key (empty, not an\n"
-    "integer, or with fewer or more columns than the first record) are skipped, counted and\n"
-    "reported with their numbers. With --strict the first one ends the command. The exit status\n"
+    "or numbers with blanks around them (see --trim). With --hex, a key is the bytes that an even\n"
+    "number of hexadecimal digits represents. Lines without a key (empty, not an integer, or with\n"
+    "fewer or more columns than the first record) are skipped, counted and reported with their\n"
+    "numbers. With --strict the first one ends the command. The exit status\n"
     "is 2 if no line has a key, or if more lines are bad than --max-bad allows. Empty lines are\n"
     "not bad. A stray quote in CSV would swallow other lines, so it is an error: a quote that\n"
     "is not closed, or whose field contains line ends and then breaks RFC 4180 or has more\n"
@@ -68,6 +69,9 @@ void InputOptions::AddTo(const CommandLine& command) {
       "--field", field, "field of the key: name in the outermost object, or JSON Pointer /a/b");
   field_option.Type("NAME").NotEmpty();
   const Option integers_flag = command.AddFlag("--integers", integers, "keys are decimal integers");
+  const Option hex_flag =
+      command.AddFlag("--hex", hex, "keys are bytes, written in hexadecimal such as MD5 and SHA-1");
+  hex_flag.Excludes(integers_flag);
   const Option trim_flag =
       command.AddFlag("--trim", trim, "remove spaces and tabs at both ends of keys");
   const Option empty_option = command.Add(
@@ -85,13 +89,13 @@ void InputOptions::AddTo(const CommandLine& command) {
   csv_flag.Excludes(tsv_flag);
   for (const Option& option : {csv_flag, tsv_flag, separator_option}) option.Excludes(jsonl_flag);
   for (const Option& option : {csv_flag, tsv_flag, separator_option, column_option, header_flag,
-                               jsonl_flag, integers_flag, trim_flag, empty_option}) {
+                               jsonl_flag, integers_flag, hex_flag, trim_flag, empty_option}) {
     option.Excludes(u64_flag);
   }
   for (const Option& option :
        {csv_flag, tsv_flag, separator_option, column_option, header_flag, quotes_flag, lines_option,
-        jsonl_flag, field_option, integers_flag, trim_flag, empty_option, u64_flag, as_is_flag,
-        strict_flag, max_bad_option}) {
+        jsonl_flag, field_option, integers_flag, hex_flag, trim_flag, empty_option, u64_flag,
+        as_is_flag, strict_flag, max_bad_option}) {
     option.Group("Types of keys");
   }
 }

@@ -28,6 +28,7 @@ struct InputOptions {
   std::string field;                     // of each JSON text; see MakeJsonField
   bool u64 = false;
   bool integers = false;
+  bool hex = false;            // keys are bytes written in hexadecimal
   bool trim = false;           // spaces and tabs at both ends are not part of the key
   std::string empty = "skip";  // or "keep": an empty line or quoted field is a key
   bool as_is = false;          // unpacks and refuses nothing

@@ -30,6 +30,8 @@ void KeyListOptions::AddTo(const CommandLine& command) {
       command.Add("--key-field", input.field,
                   "field of the key: name in the outermost object, or JSON Pointer /a/b");
   field.Type("NAME").NotEmpty();
+  const Option hex = command.AddFlag(
+      "--hex", input.hex, "keys are bytes, written in hexadecimal such as MD5 and SHA-1");
   const Option trim =
       command.AddFlag("--trim", input.trim, "remove spaces and tabs at both ends of keys");
   const Option u64 =
@@ -38,14 +40,14 @@ void KeyListOptions::AddTo(const CommandLine& command) {
       "--parquet", parquet, "the list is a column of another Parquet file (needs Arrow)");
   csv.Excludes(tsv);
   for (const Option& option : {csv, tsv, separator, column}) option.Excludes(jsonl);
-  for (const Option& option : {csv, tsv, separator, header, jsonl, trim, u64}) {
+  for (const Option& option : {csv, tsv, separator, header, jsonl, hex, trim, u64}) {
     option.Excludes(from_parquet);
   }
-  for (const Option& option : {csv, tsv, separator, column, header, jsonl, trim}) {
+  for (const Option& option : {csv, tsv, separator, column, header, jsonl, hex, trim}) {
     option.Excludes(u64);
   }
   for (const Option& option :
-       {csv, tsv, separator, column, header, jsonl, field, trim, u64, from_parquet}) {
+       {csv, tsv, separator, column, header, jsonl, field, hex, trim, u64, from_parquet}) {
     option.Group("Types of keys");
   }
 }

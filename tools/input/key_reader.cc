@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tamis/detail/str_cat.h"
+#include "tools/input/hex_key.h"
 #include "tools/input/integer_key.h"
 #include "tools/output/console.h"
 #include "tools/output/format.h"
@@ -228,7 +229,9 @@ void KeyReader::Parse(KeyBatch& batch) {
   if (options_.u64) return ParseU64(batch);
   // Reserves memory for a whole window, so that pointers into the string stay valid.
   unquoted_.clear();
-  if (options_.reads_csv() || options_.jsonl) unquoted_.reserve(file_->text().size());
+  if (options_.reads_csv() || options_.jsonl || options_.hex) {
+    unquoted_.reserve((options_.hex ? 2 : 1) * file_->text().size());
+  }
   while (batch.num_records() < needs_.max_batch && !file_->text().empty()) {
     const size_t bytes = ParseRecord(batch);
     if (bytes == 0) return;
@@ -324,6 +327,12 @@ void KeyReader::Accept(std::string_view key, bool quoted, std::string_view recor
     const char* error = ParseIntegerKey(key, value);
     if (error != nullptr) return Reject(error, key, batch);
     batch.integers.push_back(value);
+    if (needs_.texts) batch.texts.push_back(key);
+  } else if (options_.hex) {
+    const size_t begin = unquoted_.size();
+    const char* error = AppendHexKey(key, unquoted_);
+    if (error != nullptr) return Reject(error, key, batch);
+    batch.strings.push_back(std::string_view(unquoted_).substr(begin));
     if (needs_.texts) batch.texts.push_back(key);
   } else {
     batch.strings.push_back(key);

@@ -27,7 +27,7 @@ namespace tamis::tools {
 struct KeyBatch {
   std::vector<std::string_view> strings;  // the keys, unless they are integers
   std::vector<uint64_t> integers;         // the keys, if they are integers
-  std::vector<std::string_view> texts;    // if Needs::texts: integers as written, except raw ones
+  std::vector<std::string_view> texts;    // if Needs::texts: integers and --hex keys as written
   std::vector<std::string_view> records;  // if Needs::records: good records with their line ends
   std::vector<size_t> bad;                // indices of the bad records of the batch, ascending
   bool are_integers = false;
