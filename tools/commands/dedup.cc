@@ -6,6 +6,7 @@
 #include <tamis/filters/filter_kinds.h>
 #include <tamis/filters/scalable_filter.h>
 #include <tamis/filters/split_block_filter.h>
+#include <tamis/key_types_text.h>
 #include <tamis/plan/plan.h>
 #include <tamis/units.h>
 
@@ -20,6 +21,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/overfull.h"
 #include "tools/commands/seen_keys.h"
+#include "tools/commands/text_units.h"
 #include "tools/input/count_keys.h"
 #include "tools/input/input.h"
 #include "tools/input/key_reader.h"
@@ -67,6 +69,31 @@ constexpr char kDedupFooter[] =
     "\n"
     "If options select other keys than lines, the keys are compared: --csv --column id writes the\n"
     "first record of each id.\n"
+    "\n"
+    "--unit compares texts, which are fields of JSON lines, or lines. With --unit document, a "
+    "text\n"
+    "is compared as a whole. With --unit paragraph, each line of a text is compared, without "
+    "blanks\n"
+    "at its ends, and repeated paragraphs are left out of their texts. With --unit ngram, a\n"
+    "paragraph is left out if at least --threshold of the sequences of --ngrams words in it\n"
+    "occurred in paragraphs that were written before. A paragraph of fewer words is one sequence.\n"
+    "The n-grams of a paragraph are remembered only if it is written. A text without any "
+    "paragraph\n"
+    "left is not written, and everything else is written byte for byte.\n"
+    "\n"
+    "--remove document decides about whole texts instead, by the share of their paragraphs or\n"
+    "n-grams. --remove annotate leaves nothing out: it adds a field tamis_repeated to JSON "
+    "objects\n"
+    "with repeated parts, a list of [BEGIN, END, SHARE]. BEGIN and END are bytes of the text in\n"
+    "UTF-8. The default rate of a filter of n-grams is 1e-3. It grows unless --capacity is given.\n"
+    "\n"
+    "A word is a longest run of letters, digits, marks and underscores. In scripts without spaces\n"
+    "between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each character is a word. Upper\n"
+    "and lower case are different.\n"
+    "\n"
+    "--against FILTER compares with the keys of that filter only, and changes no filter: it "
+    "removes\n"
+    "the paragraphs of a test set from training data, for example.\n"
     "\n";
 
 constexpr char kDedupExamples[] =
@@ -76,20 +103,29 @@ constexpr char kDedupExamples[] =
     "  tail -f events.log | tamis dedup --window 10M          # remembers 10 million or more\n"
     "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --kind bloom 171\n"
     "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
-    "  tamis dedup --exact urls.txt > unique.txt              # loses no line\n";
+    "  tamis dedup --exact urls.txt > unique.txt              # loses no line\n"
+    "  tamis dedup --unit paragraph --jsonl --field text docs.jsonl.zst > clean.jsonl\n"
+    "  tamis dedup --unit ngram --threshold 0.8 --jsonl --field text docs.jsonl > clean.jsonl\n"
+    "  tamis dedup --unit ngram --filter test.tamis --jsonl --field text test.jsonl > /dev/null\n"
+    "  tamis dedup --unit ngram --against test.tamis --jsonl --field text train.jsonl > "
+    "clean.jsonl\n";
 
 constexpr double kFpr = 1e-6;
 // The false-positive rate with --exact. A false positive then loses no line, but RepeatedKeys
 // stores its key. At this rate, these keys take less memory than the filter, unless they are longer
 // than about 1,500 bytes.
 constexpr double kExactFpr = 1e-3;
+// The false-positive rate of n-grams. Many n-grams of a paragraph must be false positives at once.
+constexpr double kNgramFpr = 1e-3;
 
 struct DedupOptions {
   InputOptions input;
   KeyTypeOptions form;
   SecretOptions secret;
   RunOptions run;
-  std::string filter;  // empty: the filter is not saved
+  TextOptions text;
+  std::string filter;   // empty: the filter is not saved
+  std::string against;  // empty: lines are compared with each other
   // Options of a new filter.
   FilterKind kind = SplitBlockBloomFilter::kKind;
   FilterOptions made = {};
@@ -102,6 +138,8 @@ struct DedupOptions {
 
   // By default, empty lines are compared and written like other lines.
   DedupOptions() { input.empty = "keep"; }
+
+  KeyType key_type() const { return text.by_words() ? KeyType::kInteger : input.key_type(); }
 };
 
 class Counts {
@@ -145,6 +183,10 @@ class RecordWriter {
     out_.Write(record);
     open_ = !raw_ && record.back() != '\n';
   }
+  void Write(const KeyBatch& batch, TextUnits& texts) {
+    for (size_t i = 0; i < batch.size(); ++i) Write(texts.Record(batch, i));
+    out_.Flush();
+  }
   void Write(const KeyBatch& batch, Bitmap fresh) {
     for (size_t i = 0; i < batch.size(); ++i) {
       if (fresh.Test(i)) Write(batch.records[i]);
@@ -161,6 +203,7 @@ class RecordWriter {
 
 void Check(const DedupOptions& options) {
   options.input.Check();
+  options.text.Check(options.input);
   std::vector<std::string> inputs = options.secret.And(options.input.paths);
   if (!options.filter.empty()) {
     CheckOutputPath(options.filter, options.save);
@@ -171,6 +214,15 @@ void Check(const DedupOptions& options) {
   const auto refuse = [](const char* reason) { throw Error(ErrorCode::kInvalidArgument, reason); };
   if (options.exact && !options.filter.empty()) {
     refuse("--exact cannot compare lines with those of earlier runs: leave out --filter");
+  }
+  if (options.text.given() && (options.exact || options.window != 0)) {
+    refuse("--unit excludes --exact and --window");
+  }
+  if (!options.against.empty() &&
+      (!options.filter.empty() || options.exact || options.window != 0 || options.scalable ||
+       options.made.capacity != 0 || options.made.bytes != 0)) {
+    refuse(
+        "--against makes and changes no filter: leave out --filter, --exact, --window and sizes");
   }
   if (options.exact && options.window != 0) {
     refuse("--exact remembers all lines: leave out --window");
@@ -205,7 +257,9 @@ AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> tot
     Say("warning: " + advice);
   }
   const bool sized = made.capacity != 0 || made.bytes != 0;
-  if (options.scalable || (!sized && (!total_bytes || !options.filter.empty()))) {
+  // The number of paragraphs and n-grams is unknown.
+  const bool has_parts = options.text.given() && options.text.unit != "document";
+  if (options.scalable || (!sized && (!total_bytes || !options.filter.empty() || has_parts))) {
     return MakeScalableFilter(kind, {.initial_capacity = std::max(made.capacity, kMinCapacity),
                                      .fpr = made.fpr,
                                      .max_bytes = made.bytes,
@@ -225,14 +279,22 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
     }
     return MakeFilterFor(options, total_bytes);
   }
-  AnyFilter filter = Load(options.filter, {.backend = options.run.Pinned(), .secret = secret});
-  options.form.Require(*filter, options.filter, options.input.key_type());
+  const std::string& path = options.against.empty() ? options.filter : options.against;
+  AnyFilter filter = Load(path, {.backend = options.run.Pinned(), .secret = secret});
+  if (options.text.by_words() && !options.form.any &&
+      !filter->key_types().Admit(KeyType::kInteger)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        path + ": its keys are " + KeyTypesText(filter->key_types()) +
+            ", and not n-grams: `tamis dedup --unit ngram --filter` makes a filter of them");
+  }
+  options.form.Require(*filter, path, options.key_type());
   return filter;
 }
 
 // Reads the input until its end or a signal.
 void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& seen,
-                 KeyReader& reader, Counts& counts) {
+                 KeyReader& reader, Counts& counts, TextUnits& texts) {
   RecordWriter out(options.input.u64);
   // If the lines go to a terminal, a progress bar would mix with them.
   Progress progress("reading", Progress::Unit::kBytes, total_bytes,
@@ -243,11 +305,16 @@ void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& se
     bool first = true;
     for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
       if (std::exchange(first, false) && !options.json) out.Write(reader.header());
-      words.resize(BitmapWords(batch.size()));
-      const Bitmap fresh(words);
-      const size_t n = seen.InsertIfAbsent(batch.keys(), fresh);
-      counts.Add(batch.size(), n, seen.Fpr());
-      if (!options.json) out.Write(batch, fresh);
+      if (options.text.given()) {
+        texts.Compare(batch, seen);
+        if (!options.json) out.Write(batch, texts);
+      } else {
+        words.resize(BitmapWords(batch.size()));
+        const Bitmap fresh(words);
+        const size_t n = seen.InsertIfAbsent(batch.keys(), fresh);
+        counts.Add(batch.size(), n, seen.Fpr());
+        if (!options.json) out.Write(batch, fresh);
+      }
       progress.Advance(reader.bytes_read() - before);
     }
     if (first && !options.json) out.Write(reader.header());
@@ -369,6 +436,28 @@ void SaySummary(const SeenKeys& seen, const Counts& counts) {
       " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
 }
 
+void WriteJson(const SeenKeys& seen, const KeyReader& reader, const TextUnits::Counts& counts) {
+  Print(JsonText(nlohmann::ordered_json{{"documents", counts.documents},
+                                        {"written", counts.written},
+                                        {"changed", counts.changed},
+                                        {"units", counts.units},
+                                        {"repeated", counts.repeated},
+                                        {"expected_lost", counts.lost},
+                                        {"bad_lines", reader.num_bad()},
+                                        {"empty_lines", reader.num_empty()},
+                                        {"bytes", seen.bytes()},
+                                        {"fpr", seen.Fpr()}}));
+}
+
+void SaySummary(const SeenKeys& seen, const TextOptions& text, const TextUnits::Counts& counts) {
+  const char* const unit = text.whole_documents() ? "document" : "paragraph";
+  Say(Counted(counts.documents, "document") + ": " + WithCommas(counts.written) + " written, " +
+      WithCommas(counts.changed) + " of them changed; " + WithCommas(counts.repeated) + " of " +
+      Counted(counts.units, unit) + " repeated, of which at most " +
+      (counts.lost < 0.01 ? "0.01" : Format("%.2g", counts.lost)) +
+      " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
+}
+
 // Saves the filter. If the file did not exist at the start, it is not locked. If another process
 // has created it since, throws Error(kBusy).
 void Save(const DedupOptions& options, const Filter& filter) {
@@ -383,7 +472,9 @@ void Save(const DedupOptions& options, const Filter& filter) {
 
 int Run(DedupOptions options) {
   Check(options);
-  options.made.fpr = options.fpr.value_or(options.exact ? kExactFpr : kFpr);
+  options.made.fpr = options.fpr.value_or(options.exact             ? kExactFpr
+                                          : options.text.by_words() ? kNgramFpr
+                                                                    : kFpr);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   Engine engine = options.run.MakeEngine();
   if (options.exact) return RunExact(options, engine, total_bytes);
@@ -391,35 +482,46 @@ int Run(DedupOptions options) {
   std::optional<AnyFilter> filter;
   if (!options.filter.empty()) SayIfSavedOnSignals(options.filter);
   if (options.window == 0) {
-    const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
-    if (exists) lock = LockIfInput(options.filter, {options.filter});
+    const bool exists = !options.against.empty() ||
+                        (!options.filter.empty() && std::filesystem::exists(options.filter));
+    if (exists && options.against.empty()) lock = LockIfInput(options.filter, {options.filter});
     options.save.lock = lock.get();
     options.save.only_new = !exists;
     filter = FilterFor(options, exists, total_bytes);
   }
   const std::unique_ptr<SeenKeys> seen =
-      filter ? SeenIn(RequireChangeable(**filter), engine)
-             : SeenInWindow(options.kind, options.window, options.made.fpr, engine);
+      !options.against.empty() ? SeenOnlyIn(**filter, engine)
+      : filter                 ? SeenIn(RequireChangeable(**filter), engine)
+               : SeenInWindow(options.kind, options.window, options.made.fpr, engine);
 
   os::StopInputOnRequest();
-  KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
+  KeyReader reader(
+      options.input,
+      {.records = !options.json, .raws = options.text.given(), .max_batch = kMaxBatch});
   Counts counts(seen->Fpr());
-  Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts);
+  TextUnits texts(options.text, engine.threads());
+  Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts, texts);
   reader.Conclude(options.filter.empty() ? "" : "; the filter was not saved", /*some_key=*/false);
-  if (options.json) WriteJson(*seen, reader, counts);
+  const bool units = options.text.given();
+  if (options.json) {
+    units ? WriteJson(*seen, reader, texts.counts()) : WriteJson(*seen, reader, counts);
+  }
   // The filter is saved only after all lines are written. If writing fails, the lines that were not
   // written are new again in the next run.
   if (!options.filter.empty() && !options.json) {
     Save(options, **filter);
   }
-  if (filter && (*filter)->inserted_count() > (*filter)->capacity()) {
+  const bool changes = filter && options.against.empty();
+  if (changes && (*filter)->inserted_count() > (*filter)->capacity()) {
     Say("warning: " + WithCommas((*filter)->inserted_count()) + " keys are in a filter for " +
         WithCommas((*filter)->capacity()) + "; its false-positive rate has become " +
         PercentText((*filter)->expected_fpr()));
   }
-  if (!options.json && !options.run.quiet) SaySummary(*seen, counts);
+  if (!options.json && !options.run.quiet) {
+    units ? SaySummary(*seen, options.text, texts.counts()) : SaySummary(*seen, counts);
+  }
   EndIfStopped();
-  if (!filter || !IsOverfull(**filter, 0)) return kDone;
+  if (!changes || !IsOverfull(**filter, 0)) return kDone;
   Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
   return kFailure;
 }
@@ -435,13 +537,17 @@ Command AddDedup(const CommandLine& program) {
       .Add("--filter", options->filter, "continue with the filter in this file, and save it there")
       .NotEmpty()
       .Type("FILE");
+  command.Add("--against", options->against, "compare with this filter only, and change no filter")
+      .NotEmpty()
+      .Type("FILE");
+  options->text.AddTo(command);
   command
       .Add("-n,--capacity", options->made.capacity, ParsePositiveCount,
            "different lines to size for, such as 5e7 (default: all lines of the files)")
       .Type("N");
   command
       .Add("-p,--fpr", options->fpr, ParseFpr,
-           "share of the new lines that may be lost (default: 1e-6; --exact: 1e-3)")
+           "share of the new lines that may be lost (default: 1e-6; --exact and n-grams: 1e-3)")
       .Type("P");
   command
       .Add("--bytes", options->made.bytes, ParseBytes,

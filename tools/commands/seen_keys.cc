@@ -15,13 +15,27 @@
 namespace tamis::tools {
 namespace {
 
+// For fewer keys, the time in which an engine chooses a route is worth more than its threads.
+constexpr size_t kKeysForEngine = 4096;
+
+size_t ContainsIn(const Filter& filter, const Engine& engine, const Keys& keys, Bitmap found) {
+  return keys.size() < kKeysForEngine ? filter.Contains(keys, found)
+                                      : engine.Contains(filter, keys, found);
+}
+
 class InFilter final : public SeenKeys {
  public:
   InFilter(ChangeableFilter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
 
+  size_t Contains(const Keys& keys, Bitmap found) override {
+    return ContainsIn(filter_, engine_, keys, found);
+  }
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
     rejected_.resize(BitmapWords(keys.size()));
-    const size_t n = engine_.InsertIfAbsent(filter_, keys, fresh, Bitmap(rejected_));
+    const Bitmap rejected(rejected_);
+    const size_t n = keys.size() < kKeysForEngine
+                         ? filter_.InsertIfAbsent(keys, fresh, rejected)
+                         : engine_.InsertIfAbsent(filter_, keys, fresh, rejected);
     if (std::any_of(rejected_.begin(), rejected_.end(), [](uint64_t word) { return word != 0; })) {
       throw Error(ErrorCode::kInvalidArgument,
                   "the filter is full with " + Counted(filter_.inserted_count(), "key") +
@@ -39,12 +53,38 @@ class InFilter final : public SeenKeys {
   std::vector<uint64_t> rejected_;
 };
 
+class OnlyInFilter final : public SeenKeys {
+ public:
+  OnlyInFilter(const Filter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
+
+  size_t Contains(const Keys& keys, Bitmap found) override {
+    return ContainsIn(filter_, engine_, keys, found);
+  }
+  size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
+    const size_t found = Contains(keys, fresh);
+    for (uint64_t& word : fresh.words().first(BitmapWords(keys.size()))) word = ~word;
+    if (const size_t last = keys.size() % 64; last != 0) {
+      fresh.words()[keys.size() / 64] &= (uint64_t{1} << last) - 1;
+    }
+    return keys.size() - found;
+  }
+  double Fpr() const override { return filter_.expected_fpr(); }
+  uint64_t bytes() const override { return filter_.bytes(); }
+
+ private:
+  const Filter& filter_;
+  const Engine& engine_;
+};
+
 template <typename F>
 class InWindow final : public SeenKeys {
  public:
   InWindow(const WindowOptions& options, const Engine& engine)
       : filter_(options), engine_(engine) {}
 
+  size_t Contains(const Keys& keys, Bitmap found) override {
+    return filter_.Contains(keys, found, &engine_);
+  }
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
     return filter_.InsertIfAbsent(keys, fresh, &engine_);
   }
@@ -60,6 +100,10 @@ class InWindow final : public SeenKeys {
 
 std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine) {
   return std::make_unique<InFilter>(filter, engine);
+}
+
+std::unique_ptr<SeenKeys> SeenOnlyIn(const Filter& filter, const Engine& engine) {
+  return std::make_unique<OnlyInFilter>(filter, engine);
 }
 
 std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,

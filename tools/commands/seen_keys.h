@@ -20,6 +20,8 @@ class SeenKeys {
   SeenKeys& operator=(const SeenKeys&) = delete;
   virtual ~SeenKeys() = default;
 
+  // Like Queryable::Contains.
+  virtual size_t Contains(const Keys& keys, Bitmap found) = 0;
   // Like ChangeableFilter::InsertIfAbsent. Throws Error(kInvalidArgument) if a key does not fit.
   virtual size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) = 0;
   // Returns the false-positive rate for the keys inserted so far.
@@ -29,6 +31,10 @@ class SeenKeys {
 
 // Returns an object that remembers all keys in `filter`, which must outlive the object.
 std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine);
+
+// Returns an object that remembers the keys of `filter`, which must outlive the object, and no
+// others: InsertIfAbsent inserts nothing.
+std::unique_ptr<SeenKeys> SeenOnlyIn(const Filter& filter, const Engine& engine);
 
 // Returns an object that remembers at least the last `window` keys, in filters of kind `kind` with
 // the false-positive rate `fpr`. Throws Error(kInvalidArgument) for a kind other than bloom and

@@ -77,22 +77,22 @@ class SimdjsonField final : public JsonField {
   explicit SimdjsonField(const std::string& field) : path_(PathOf(field)) {}
 
   JsonValue Find(std::string_view json) override {
-    found_ = {kMissing, {}, false};
+    found_ = {kMissing, {}, false, {}};
     simdjson::ondemand::document document;
     const simdjson::error_code error =
         parser_.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(document);
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
     json_type type = {};
     if (error != simdjson::SUCCESS || document.type().get(type) != simdjson::SUCCESS) {
-      return {kNotJson, {}, false};
+      return {kNotJson, {}, false, {}};
     }
     if (type != json_type::object && type != json_type::array) return found_;
     const char* const problem =
         type == json_type::object ? ReadObject(document, 1, 0) : ReadArray(document, 1, 0);
-    if (problem != nullptr) return {problem, {}, false};
+    if (problem != nullptr) return {problem, {}, false, {}};
     // At the end of the text, the document has no location.
     if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      return {kNotJson, {}, false};
+      return {kNotJson, {}, false, {}};
     }
     return found_;
   }
@@ -111,17 +111,23 @@ class SimdjsonField final : public JsonField {
     if (type == json_type::object) return ReadObject(value, level, at);
     if (type == json_type::array) return ReadArray(value, level, at);
     if (type == json_type::string) {
+      const std::string_view raw = wanted ? Token(value) : std::string_view();
       std::string_view text;
       if (value.get_string().get(text) != simdjson::SUCCESS) return kNotJson;
-      if (wanted) found_ = {nullptr, text, true};
+      if (wanted) found_ = {nullptr, text, true, raw};
       return nullptr;
     }
-    std::string_view token = value.raw_json_token();
-    token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+    const std::string_view token = Token(value);
     if (token == "null" || token == "true" || token == "false") return nullptr;
     if (!IsNumber(token)) return kNotJson;
-    if (wanted) found_ = {nullptr, token, false};
+    if (wanted) found_ = {nullptr, token, false, token};
     return nullptr;
+  }
+
+  // Returns a string or another scalar as it is written.
+  static std::string_view Token(simdjson::ondemand::value& value) {
+    const std::string_view token = value.raw_json_token();  // with the blanks behind it
+    return token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
   }
 
   template <typename Value>
@@ -136,7 +142,8 @@ class SimdjsonField final : public JsonField {
         return kNotJson;
       }
       const bool on_path = at < path_.size() && name == path_[at];
-      if (on_path) found_ = {kMissing, {}, false};  // an earlier field of this name does not count
+      if (on_path)
+        found_ = {kMissing, {}, false, {}};  // an earlier field of this name does not count
       if (const char* const problem = Read(child, level + 1, on_path ? at + 1 : kOffPath)) {
         return problem;
       }

@@ -17,6 +17,7 @@ struct JsonValue {
   const char* error = nullptr;  // why the text has no such string or number
   std::string_view text;        // the unescaped bytes of a string, or a number as it is written
   bool is_string = false;
+  std::string_view raw;  // the string or number as it is written: a part of the JSON text
 };
 
 class JsonField {

@@ -60,6 +60,7 @@ bool KeyReader::Next(KeyBatch& batch) {
   batch.strings.clear();
   batch.integers.clear();
   batch.texts.clear();
+  batch.raws.clear();
   batch.records.clear();
   batch.bad.clear();
   for (;;) {
@@ -292,7 +293,9 @@ void KeyReader::ParseJson(std::string_view line, KeyBatch& batch) {
   if (value.error != nullptr) return Reject(value.error, json, batch);
   const size_t begin = unquoted_.size();
   unquoted_ += value.text;
+  const size_t keys = batch.size();
   Accept(std::string_view(unquoted_).substr(begin), value.is_string, line, batch);
+  if (needs_.raws && batch.size() > keys) batch.raws.push_back(value.raw);
 }
 
 void KeyReader::ParseU64(KeyBatch& batch) {

@@ -28,6 +28,7 @@ struct KeyBatch {
   std::vector<std::string_view> strings;  // the keys, unless they are integers
   std::vector<uint64_t> integers;         // the keys, if they are integers
   std::vector<std::string_view> texts;    // if Needs::texts: integers and --hex keys as written
+  std::vector<std::string_view> raws;     // if Needs::raws: fields of JSON as written, with quotes
   std::vector<std::string_view> records;  // if Needs::records: good records with their line ends
   std::vector<size_t> bad;                // indices of the bad records of the batch, ascending
   bool are_integers = false;
@@ -43,6 +44,7 @@ class KeyReader {
   struct Needs {
     bool records = false;                // fill KeyBatch::records
     bool texts = false;                  // fill KeyBatch::texts
+    bool raws = false;                   // fill KeyBatch::raws if the input is JSON
     bool report_bad = true;              // print the bad records on standard error
     size_t max_batch = size_t{1} << 20;  // records
   };

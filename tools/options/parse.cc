@@ -206,6 +206,14 @@ unsigned ParseThreads(std::string_view option, std::string_view text) {
   return ParseUnsigned(option, text, 1024, "a number of threads from 1 to 1024");
 }
 
+double ParseShare(std::string_view option, std::string_view text) {
+  const std::optional<double> share = Share(text);
+  if (!share || !(*share > 0 && *share <= 1)) {
+    Refuse(option, text, "a share above 0 and up to 1, such as 0.8 or 80%");
+  }
+  return *share;
+}
+
 double ParseFpr(std::string_view option, std::string_view text) {
   const std::optional<double> rate = Share(text);
   if (!rate || !(*rate >= kMinFpr && *rate <= kMaxFpr)) {

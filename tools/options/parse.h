@@ -31,6 +31,9 @@ unsigned ParseThreads(std::string_view option, std::string_view text);
 // Parses a false-positive rate in [kMinFpr, kMaxFpr]: 0.01 or 1%.
 double ParseFpr(std::string_view option, std::string_view text);
 
+// Parses a share in (0, 1]: 0.8 or 80%.
+double ParseShare(std::string_view option, std::string_view text);
+
 // Parses "1%" or 0.01 for a share of the lines, or a whole number of lines.
 MaxBad ParseMaxBad(std::string_view option, std::string_view text);
 
