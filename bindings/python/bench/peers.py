@@ -1,10 +1,12 @@
 """Compares tamis with other packages of PyPI at the same false-positive rate.
 
-Usage: peers.py [KEYS]   (rbloom, fastbloom-rs, pybloom-live, pyxorfilter, if installed)
+Usage: peers.py [KEYS]      (abloom, rbloom, fastbloom-rs, pybloom-live, pyxorfilter, if installed)
+       peers.py loops [KEYS]   only loops over a list of keys, and `update` of the list
 
 Each figure is the smallest of several turns. In a turn, the subjects run one after the other.
 """
 import importlib
+import random
 import sys
 import time
 
@@ -21,6 +23,7 @@ def peers(keys, fpr):
     """Yields names, and empty filters for `keys` keys at the same rate."""
     yield "tamis", tamis.SplitBlockBloomFilter(keys, fpr)
     for module, make in (
+            ("abloom", lambda m: m.BloomFilter(keys, fpr)),
             ("rbloom", lambda m: m.Bloom(keys, fpr)),
             ("fastbloom_rs", lambda m: m.BloomFilter(keys, fpr)),
             ("pybloom_live", lambda m: m.BloomFilter(keys, fpr))):
@@ -38,6 +41,18 @@ def loop(body):
 
 
 EMPTY, ADD, CONTAINS = loop("pass"), loop("f.add(k)"), loop("k in f")
+
+
+def loop_over_keys(body):
+    """Returns a function that runs a statement over `f` and `k` for each `k` of `keys`."""
+    space = {}
+    exec(f"def run(f, keys):\n    for k in keys:\n        {body}\n", space)
+    return space["run"]
+
+
+# The statements of the rows of `loops`.
+OF_LISTS = {"`add`": loop_over_keys("f.add(k)"), "`in`": loop_over_keys("k in f"),
+            "`update(list)`": lambda f, keys: f.update(keys)}
 
 
 def seconds(call, *arguments):
@@ -72,6 +87,27 @@ def one_key(keys, fpr):
                 cells.append(f"{with_loop / ONE_KEY_CALLS * 1e9:.1f} "
                              f"({(with_loop - of_loop) / ONE_KEY_CALLS * 1e9:.1f})")
         print(f"| {name} | {rate:.2%} | " + " | ".join(cells) + " |")
+
+
+def loops(keys, fpr):
+    """Prints the time a key of loops over a list, which include the loop itself."""
+    print(f"A list of {keys:,} keys; ns a key with that of the loop\n")
+    names = [name for name, f in peers(keys, fpr) if hasattr(f, "update")]
+    print("| Keys | | empty loop | " + " | ".join(names) + " | ratios to tamis |")
+    print("|---" * (4 + len(names)) + "|")
+    rng = random.Random(1)
+    for kind, column in (("int", list(range(keys))),
+                         ("int of 64 bits", [rng.getrandbits(64) for _ in range(keys)]),
+                         ("str", [f"user:{i}" for i in range(keys)])):
+        filters = [f for _, f in peers(keys, fpr) if hasattr(f, "update")]
+        for name, run in OF_LISTS.items():
+            empty = loop_over_keys("pass")
+            times = least([lambda: empty(None, column),
+                           *(lambda f=f, run=run: run(f, column) for f in filters)])
+            nothing, *best = [t / keys * 1e9 for t in times]
+            ratios = ", ".join(f"{b / best[0]:.2f}" for b in best[1:])
+            print(f"| {kind} | {name} | {nothing:.1f} | " + " | ".join(f"{b:.1f}" for b in best) +
+                  f" | {ratios} |")
 
 
 def columns(keys, fpr):
@@ -109,6 +145,12 @@ def columns(keys, fpr):
 
 
 if __name__ == "__main__":
-    number = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000
-    one_key(min(number, 10**6), 0.01)
-    columns(number, 0.01)
+    only_loops = sys.argv[1:2] == ["loops"]
+    numbers = [int(float(number)) for number in sys.argv[1 + only_loops:]]
+    if only_loops:
+        loops(*numbers or [10**6], 0.01)
+    else:
+        number = (numbers or [100_000])[0]
+        one_key(min(number, 10**6), 0.01)
+        loops(min(number, 10**6), 0.01)
+        columns(number, 0.01)
