@@ -30,6 +30,17 @@ uint64_t SipOfString(std::string_view bytes, const HashSecret& secret) noexcept 
                           bytes.size(), secret.low, secret.high, load);
 }
 
+[[gnu::noinline]] uint64_t HashAny(std::string_view bytes, const HashSpec& spec) noexcept {
+  if (spec.kind == HashKind::kXxh3) [[likely]] {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
+  }
+  if (!IsKeyed(spec.kind)) [[likely]] {
+    return XXH64(bytes.data(), bytes.size(), spec.seed);
+  }
+  return spec.kind == HashKind::kSipHash13 ? SipOfString<1, 3>(bytes, spec.secret)
+                                           : SipOfString<2, 4>(bytes, spec.secret);
+}
+
 }  // namespace
 
 const char* HashKindName(HashKind kind) noexcept {
@@ -61,14 +72,11 @@ const HashSpec& detail::CheckedHash(const HashSpec& spec) {
 }
 
 uint64_t HashBytes(std::string_view bytes, const HashSpec& spec) noexcept {
-  if (spec.kind == HashKind::kXxh3) [[likely]] {
+  // The compiler drops the code for longer strings here, so this path saves no registers.
+  if (spec.kind == HashKind::kXxh3 && bytes.size() <= 16) [[likely]] {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
   }
-  if (!IsKeyed(spec.kind)) [[likely]] {
-    return XXH64(bytes.data(), bytes.size(), spec.seed);
-  }
-  return spec.kind == HashKind::kSipHash13 ? SipOfString<1, 3>(bytes, spec.secret)
-                                           : SipOfString<2, 4>(bytes, spec.secret);
+  return HashAny(bytes, spec);
 }
 
 uint64_t RandomSeed() {
