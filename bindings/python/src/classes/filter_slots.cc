@@ -2,6 +2,8 @@
 // conversion, and `k in f` does not look up an attribute.
 #include <tamis/file/filter_kind_name.h>
 
+#include <type_traits>
+
 #include "bindings/python/src/classes/for_class.h"
 #include "bindings/python/src/classes/py_filter.h"
 #include "bindings/python/src/keys/one_key.h"
@@ -39,20 +41,15 @@ bool ContainsKey(const Filter& filter, const OneKey& key) noexcept {
                                             : filter.Contains(key.bytes);
 }
 
-// The slot of `key in f` for filters of class F. The compiler inlines the functions of F.
-template <typename F, FilterKind kKind>
-int Contains(PyObject* self, PyObject* object) noexcept {
-  auto* const f = FilterIn<PyBaseOf<kKind>>(self);
+template <typename Py>
+int ContainsAny(PyObject* self, PyObject* object) noexcept {
+  Py* const f = FilterIn<Py>(self);
   OneKey key;
   if (f == nullptr || !key.Parse(object) || !RequireRead(*f)) return -1;
-  if (f->kind != kKind) [[unlikely]]
-    return ContainsKey(*f->filter, key);
-  const F& filter = static_cast<const F&>(*f->filter);
-  return key.type == OneKey::Type::kInteger ? filter.Contains(key.integer)
-                                            : filter.Contains(key.bytes);
+  return ContainsKey(*f->filter, key);
 }
 
-PyObject* Add(PyObject* self, PyObject* object) noexcept {
+PyObject* AddAny(PyObject* self, PyObject* object) noexcept {
   PyFilter* const f = FilterIn(self);
   OneKey key;
   if (f == nullptr || !key.Parse(object)) return nullptr;
@@ -63,6 +60,38 @@ PyObject* Add(PyObject* self, PyObject* object) noexcept {
   // If the filter has no room for another copy of a key that it contains, the call succeeds.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
   Py_RETURN_NONE;
+}
+
+// The calls of filters of class F for most keys, inlined. In all other cases they leave the work to
+// ContainsAny and AddAny: if the filter has another kind, is not made or busy, or has no room, or
+// if the key is not a plain int or str.
+template <typename F, FilterKind kKind>
+int Contains(PyObject* self, PyObject* object) noexcept {
+  using Py = PyBaseOf<kKind>;
+  if (nb::inst_ready(self)) [[likely]] {
+    Py& f = *nb::inst_ptr<Py>(self);
+    if (f.kind == kKind && !f.gate.writer()) [[likely]] {
+      const F& filter = static_cast<const F&>(*f.filter);
+      const int found = ForPlainKey(object, [&](auto key) { return filter.Contains(key); });
+      if (found >= 0) [[likely]]
+        return ByBranch(found != 0);
+    }
+  }
+  return ContainsAny<Py>(self, object);
+}
+
+template <typename F, FilterKind kKind>
+PyObject* Add(PyObject* self, PyObject* object) noexcept {
+  if (nb::inst_ready(self)) [[likely]] {
+    PyFilter& f = *nb::inst_ptr<PyFilter>(self);
+    if (f.kind == kKind && f.gate.idle() && f.exports == 0) [[likely]] {
+      F& filter = static_cast<F&>(*f.filter);
+      const int inserted = ForPlainKey(object, [&](auto key) { return filter.Insert(key); });
+      if (inserted > 0) [[likely]]
+        Py_RETURN_NONE;
+    }
+  }
+  return AddAny(self, object);
 }
 
 PyObject* AddIfAbsent(PyObject* self, PyObject* object) noexcept {
@@ -149,59 +178,73 @@ int Traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   return 0;
 }
 
-// Each class defines both slots again, because slots that nanobind defines for a class hide the
-// inherited slots.
+constexpr char kAddDoc[] =
+    "add($self, key, /)\n"
+    "--\n\n"
+    "Inserts one key: a str, bytes, int (-2**63 to 2**64 - 1, or anything with __index__) or\n"
+    "uuid.UUID. A str is the same key as its UTF-8 bytes, and a negative int the same key as\n"
+    "its 64-bit two's complement. Raises FullError if the filter has no room for the key,\n"
+    "TypeError for other types, OverflowError, ReadOnlyError, and BufferError while a\n"
+    "memoryview of the filter exists.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.add('ada')\n"
+    ">>> 'ada' in f, b'ada' in f, 'eve' in f\n"
+    "(True, True, False)\n";
+constexpr char kAddIfAbsentDoc[] =
+    "add_if_absent($self, key, /)\n"
+    "--\n\n"
+    "Inserts one key unless it may be in the filter. Returns True if it was inserted.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.add_if_absent(7), f.add_if_absent(7)\n"
+    "(True, False)\n";
+constexpr char kDiscardDoc[] =
+    "discard($self, key, /)\n"
+    "--\n\n"
+    "Erases one copy of one key, which must have been inserted. Returns whether it was found.\n"
+    "Raises TypeError for a filter that cannot erase keys.\n\n"
+    ">>> f = tamis.CuckooFilter16(1000)\n"
+    ">>> f.add(7)\n"
+    ">>> f.discard(7), 7 in f, f.discard(7)\n"
+    "(True, False, False)\n";
+constexpr char kRemoveDoc[] =
+    "remove($self, key, /)\n"
+    "--\n\n"
+    "Erases one copy of one key. Raises KeyError if it is not found. See discard.\n";
+
+// Returns the methods of a class, with its own function for `add`.
+template <PyCFunction kAdd>
+PyMethodDef* Methods() noexcept {
+  static PyMethodDef methods[] = {{"add", kAdd, METH_O, kAddDoc},
+                                  {"add_if_absent", AddIfAbsent, METH_O, kAddIfAbsentDoc},
+                                  {"discard", Discard, METH_O, kDiscardDoc},
+                                  {"remove", Remove, METH_O, kRemoveDoc},
+                                  {nullptr, nullptr, 0, nullptr}};
+  return methods;
+}
+
+// Each class defines these slots again. The slots that nanobind defines for a class hide the
+// inherited slots. The interpreter calls a method of C directly only if the class of the object
+// itself defines the method.
 template <typename F, FilterKind kKind>
 PyType_Slot* SlotsFor() noexcept {
+  void* contains = reinterpret_cast<void*>(ContainsAny<PyBaseOf<kKind>>);
+  if constexpr (!std::is_same_v<F, Filter>) contains = reinterpret_cast<void*>(Contains<F, kKind>);
+  PyMethodDef* methods = Methods<AddAny>();
+  if constexpr (std::is_base_of_v<ChangeableFilter, F>) methods = Methods<Add<F, kKind>>();
   static PyType_Slot slots[] = {
-      {Py_sq_contains, reinterpret_cast<void*>(Contains<F, kKind>)},
+      {Py_sq_contains, contains},
       {Py_tp_traverse, reinterpret_cast<void*>(Traverse<PyBaseOf<kKind>>)},
+      {IsStatic(kKind) ? 0 : Py_tp_methods, methods},
       {0, nullptr}};
   return slots;
 }
-
-PyMethodDef kMethods[] = {
-    {"add", Add, METH_O,
-     "add($self, key, /)\n"
-     "--\n\n"
-     "Inserts one key: a str, bytes, int (-2**63 to 2**64 - 1, or anything with __index__) or\n"
-     "uuid.UUID. A str is the same key as its UTF-8 bytes, and a negative int the same key as\n"
-     "its 64-bit two's complement. Raises FullError if the filter has no room for the key,\n"
-     "TypeError for other types, OverflowError, ReadOnlyError, and BufferError while a\n"
-     "memoryview of the filter exists.\n\n"
-     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
-     ">>> f.add('ada')\n"
-     ">>> 'ada' in f, b'ada' in f, 'eve' in f\n"
-     "(True, True, False)\n"},
-    {"add_if_absent", AddIfAbsent, METH_O,
-     "add_if_absent($self, key, /)\n"
-     "--\n\n"
-     "Inserts one key unless it may be in the filter. Returns True if it was inserted.\n\n"
-     ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
-     ">>> f.add_if_absent(7), f.add_if_absent(7)\n"
-     "(True, False)\n"},
-    {"discard", Discard, METH_O,
-     "discard($self, key, /)\n"
-     "--\n\n"
-     "Erases one copy of one key, which must have been inserted. Returns whether it was found.\n"
-     "Raises TypeError for a filter that cannot erase keys.\n\n"
-     ">>> f = tamis.CuckooFilter16(1000)\n"
-     ">>> f.add(7)\n"
-     ">>> f.discard(7), 7 in f, f.discard(7)\n"
-     "(True, False, False)\n"},
-    {"remove", Remove, METH_O,
-     "remove($self, key, /)\n"
-     "--\n\n"
-     "Erases one copy of one key. Raises KeyError if it is not found. See discard.\n"},
-    {nullptr, nullptr, 0, nullptr},
-};
 
 }  // namespace
 
 PyType_Slot* FilterSlots() noexcept {
   static PyType_Slot slots[] = {
-      {Py_sq_contains, reinterpret_cast<void*>(Contains<Filter, FilterKind::kScalable>)},
-      {Py_tp_methods, kMethods},
+      {Py_sq_contains, reinterpret_cast<void*>(ContainsAny<PyFilter>)},
+      {Py_tp_methods, Methods<AddAny>()},
       {Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer<PyFilter>)},
       {Py_bf_releasebuffer, reinterpret_cast<void*>(ReleaseBuffer<PyFilter>)},
       {Py_tp_traverse, reinterpret_cast<void*>(Traverse<PyFilter>)},

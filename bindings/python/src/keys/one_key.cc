@@ -69,12 +69,10 @@ void SetNoKey(PyObject* object) noexcept {
 
 }  // namespace
 
-bool OneKey::ParseLargeInt(PyObject* object, int overflow) noexcept {
-  if (overflow > 0) {
-    integer = PyLong_AsUnsignedLongLong(object);
-    if (integer != static_cast<unsigned long long>(-1) || !PyErr_Occurred()) return true;
-    PyErr_Clear();
-  }
+bool OneKey::ParseLargeInt(PyObject* object) noexcept {
+  integer = PyLong_AsUnsignedLongLong(object);  // an error for negative integers, too
+  if (integer != static_cast<unsigned long long>(-1) || !PyErr_Occurred()) return true;
+  PyErr_Clear();
   PyErr_SetString(
       PyExc_OverflowError,
       "an integer key must be in [-2**63, 2**64): convert other integers with str(x) or "
@@ -92,6 +90,7 @@ bool OneKey::ParseBytes(PyObject* object) noexcept {
 }
 
 bool OneKey::ParseOther(PyObject* object) noexcept {
+  if (PyUnicode_Check(object)) return ParseStr(object);
   if (PyBytes_Check(object)) return ParseBytes(object);
   if (PyBool_Check(object)) {
     SetNoKey(object);

@@ -126,8 +126,7 @@ constexpr char kDoc[] =
     "more than one may find it. A child of fork may use filters that cannot erase keys.\n";
 
 void DefineBase(nb::module_& m) {
-  nb::class_<PyConcurrent, PyChangeable>(m, "ConcurrentFilter",
-                                         nb::type_slots(ConcurrentBaseSlots()),
+  nb::class_<PyConcurrent, PyChangeable>(m, "ConcurrentFilter", nb::type_slots(ConcurrentSlots()),
                                          nb::is_weak_referenceable(), kDoc)
       .def("__ior__", MergeInPlace, nb::arg("other"),
            "Adds all keys of another filter with equal kind, size and hash, plain or concurrent.")

@@ -31,15 +31,19 @@ bool ContainsKey(const ConcurrentFilter& filter, const OneKey& key) {
 
 int Contains(PyObject* self, PyObject* object) noexcept {
   ConcurrentFilter* const filter = FilterOfSelf(self);
+  if (filter == nullptr) return -1;
+  const int found = ForPlainKey(object, [&](auto k) { return filter->Contains(k); });
+  if (found >= 0) return ByBranch(found != 0);
   OneKey key;
-  if (filter == nullptr || !key.Parse(object)) return -1;
-  return ContainsKey(*filter, key);
+  return key.Parse(object) ? ContainsKey(*filter, key) : -1;
 }
 
 PyObject* Add(PyObject* self, PyObject* object) noexcept {
   ConcurrentFilter* const filter = FilterOfSelf(self);
+  if (filter == nullptr) return nullptr;
+  if (ForPlainKey(object, [&](auto k) { return filter->Insert(k); }) > 0) Py_RETURN_NONE;
   OneKey key;
-  if (filter == nullptr || !key.Parse(object)) return nullptr;
+  if (!key.Parse(object)) return nullptr;
   const bool inserted = ForKey(key, [&](auto k) { return filter->Insert(k); });
   // If the filter has no room for another copy of a key that it contains, the call succeeds.
   if (!inserted && !ContainsKey(*filter, key) && !Guarded([] { ThrowFull(1, 1); })) return nullptr;
@@ -105,14 +109,9 @@ PyMethodDef kMethods[] = {
 
 }  // namespace
 
-PyType_Slot* ConcurrentBaseSlots() noexcept {
+PyType_Slot* ConcurrentSlots() noexcept {
   static PyType_Slot slots[] = {
       {Py_sq_contains, reinterpret_cast<void*>(Contains)}, {Py_tp_methods, kMethods}, {0, nullptr}};
-  return slots;
-}
-
-PyType_Slot* ConcurrentSlots() noexcept {
-  static PyType_Slot slots[] = {{Py_sq_contains, reinterpret_cast<void*>(Contains)}, {0, nullptr}};
   return slots;
 }
 

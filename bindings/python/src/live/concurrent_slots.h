@@ -6,9 +6,8 @@
 
 namespace tamis::python {
 
-// Return the slots of the base class, and the slots of each class. Each class needs its slots
-// because it does not inherit a slot that nanobind defines.
-PyType_Slot* ConcurrentBaseSlots() noexcept;
+// Returns the slots of the base class and of each class. A class does not inherit a slot that
+// nanobind defines, and the interpreter calls methods faster that the class itself defines.
 PyType_Slot* ConcurrentSlots() noexcept;
 
 }  // namespace tamis::python
