@@ -4,8 +4,9 @@
 
 #include <tamis/keys.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <string>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -16,50 +17,48 @@ namespace tamis::python {
 
 class GatheredKeys {
  public:
+  explicit GatheredKeys(size_t most_keys) : most_keys_(most_keys) {}
+
   void Clear() {
     size_ = 0;
     integers_.clear();
-    bytes_.clear();
+    num_bytes_ = 0;
     offsets_.assign(1, 0);
     validity_.Clear();
     type_ = OneKey::Type::kNull;
   }
   // Returns whether the batch has enough keys, or enough bytes of strings.
-  bool full() const { return size_ >= kConvertedKeys || bytes_.size() >= kMostBytes; }
+  bool full() const { return size_ >= most_keys_ || num_bytes_ >= kMostBytes; }
   size_t size() const { return size_; }
-  // Returns whether a key of this type can join the batch. An integer cannot join strings, and a
-  // string cannot join integers: such a key begins the next batch.
-  bool Takes(OneKey::Type type) const {
-    return type == OneKey::Type::kNull || type_ == OneKey::Type::kNull || type == type_;
-  }
-  void Add(const OneKey& key) {
+  // Add a key, and return true. An integer cannot join strings, and a string cannot join integers:
+  // such a key begins the next batch, and the functions return false.
+  bool Take(const OneKey& key) {
     switch (key.type) {
-      case OneKey::Type::kNull:
-        return AddNull();
       case OneKey::Type::kInteger:
-        return AddInteger(key.integer);
+        return Take(key.integer);
       case OneKey::Type::kBytes:
-        return AddBytes(key.bytes);
+        return Take(key.bytes);
+      default:
+        TakeNull();
+        return true;
     }
   }
-  void AddNull() {
-    if (type_ != OneKey::Type::kBytes) integers_.push_back(0);
-    if (type_ != OneKey::Type::kInteger) offsets_.push_back(static_cast<int64_t>(bytes_.size()));
-    validity_.Add(false);
-    ++size_;
-  }
-  void AddInteger(uint64_t key) {
+  bool Take(uint64_t key) {
+    if (type_ == OneKey::Type::kBytes) return false;
     type_ = OneKey::Type::kInteger;
     integers_.push_back(key);
     validity_.Add(true);
     ++size_;
+    return true;
   }
-  void AddBytes(std::string_view key) {
+  bool Take(std::string_view key) {
+    if (type_ == OneKey::Type::kInteger) return false;
     type_ = OneKey::Type::kBytes;
-    bytes_.append(key);
-    offsets_.push_back(static_cast<int64_t>(bytes_.size()));
+    Append(key);
+    offsets_.push_back(static_cast<int64_t>(num_bytes_));
     validity_.Add(true);
     ++size_;
+    return true;
   }
   // Returns the keys, valid until the next change.
   Keys keys() const {
@@ -70,12 +69,46 @@ class GatheredKeys {
   }
 
  private:
+  // Copies a string of 4 to 16 bytes, the usual length of keys, without a call.
+  void Append(std::string_view key) {
+    const size_t n = key.size();
+    if (bytes_.size() - num_bytes_ < n) bytes_.resize(2 * (num_bytes_ + n));
+    char* const to = bytes_.data() + num_bytes_;
+    if (n >= 8 && n <= 16) {
+      CopyEnds<uint64_t>(to, key);
+    } else if (n >= 4 && n < 8) {
+      CopyEnds<uint32_t>(to, key);
+    } else {
+      std::copy(key.begin(), key.end(), to);
+    }
+    num_bytes_ += n;
+  }
+  // Copies a string that is as long as one to two words: its first and its last word.
+  template <typename Word>
+  static void CopyEnds(char* to, std::string_view key) {
+    const size_t last = key.size() - sizeof(Word);
+    Word words[2];
+    std::memcpy(&words[0], key.data(), sizeof(Word));
+    std::memcpy(&words[1], key.data() + last, sizeof(Word));
+    std::memcpy(to, &words[0], sizeof(Word));
+    std::memcpy(to + last, &words[1], sizeof(Word));
+  }
+
+  void TakeNull() {
+    if (type_ != OneKey::Type::kBytes) integers_.push_back(0);
+    if (type_ != OneKey::Type::kInteger) offsets_.push_back(static_cast<int64_t>(num_bytes_));
+    validity_.Add(false);
+    ++size_;
+  }
+
   static constexpr size_t kMostBytes = size_t{1} << 24;
 
+  const size_t most_keys_;
   OneKey::Type type_ = OneKey::Type::kNull;  // kNull while all keys are null
   size_t size_ = 0;
   std::vector<uint64_t> integers_;
-  std::string bytes_;
+  std::vector<char> bytes_;  // the first num_bytes_ are those of the keys
+  size_t num_bytes_ = 0;
   std::vector<int64_t> offsets_ = {0};
   Validity validity_;
 };

@@ -16,9 +16,9 @@ nb::handle InKinds(const char* name) {
   return found;
 }
 
-std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
+std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers, size_t gathered) {
   PyObject* const x = object.ptr();
-  if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return SourceOfIterable(object);
+  if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return SourceOfIterable(object, gathered);
   if (PyUnicode_Check(x) || PyBytes_Check(x) || PyByteArray_Check(x)) {
     throw nb::type_error("this is one key, and not a collection of keys: use add(key) or key in f");
   }
@@ -31,8 +31,8 @@ std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers) {
   const nb::object plain = Call(InKinds("plain"), object);
   std::unique_ptr<KeySource> source = SourceOfTimes(plain, numbers);
   if (source == nullptr) source = SourceOfArrow(plain, numbers);
-  if (source == nullptr) source = SourceOfBuffer(plain);
-  if (source == nullptr) source = SourceOfIterable(plain);
+  if (source == nullptr) source = SourceOfBuffer(plain, gathered);
+  if (source == nullptr) source = SourceOfIterable(plain, gathered);
   if (source != nullptr) return source;
   const nb::object name = nb::steal(PyType_GetName(Py_TYPE(x)));
   if (name.is_valid()) {

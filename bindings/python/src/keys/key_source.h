@@ -23,6 +23,9 @@ namespace nb = nanobind;
 inline constexpr size_t kSliceKeys = size_t{1} << 24;
 // Number of keys that are converted at a time, if the library does not support their layout.
 inline constexpr size_t kConvertedKeys = size_t{1} << 17;
+// Number of keys that are read one by one at a time for a filter in memory: few enough that the
+// batch stays in the second level of caches, with the keys of about 16 bytes that are usual.
+inline constexpr size_t kCachedKeys = size_t{1} << 13;
 
 // Selects whether a source refuses floating-point and decimal numbers (kIntegers) or delivers them
 // (kBitsToo). A floating-point number is delivered as an integer with the same bits, and a decimal
@@ -121,15 +124,17 @@ class Validity {
 nb::handle InKinds(const char* name);
 
 // Returns the keys of an object: an array, Arrow data or an iterable. Throws TypeError for other
-// objects. Use Numbers::kBitsToo only for Arrow columns.
-std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Numbers::kIntegers);
+// objects. Use Numbers::kBitsToo only for Arrow columns. `gathered` is the largest number of keys
+// in a batch whose keys are read one by one.
+std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Numbers::kIntegers,
+                                         size_t gathered = kConvertedKeys);
 
 // Return a source that reads the object by one protocol, or nullptr if the object does not support
 // the protocol.
-std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object);
+std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object, size_t gathered = kConvertedKeys);
 std::unique_ptr<KeySource> SourceOfTimes(nb::handle object, Numbers numbers);
 std::unique_ptr<KeySource> SourceOfArrow(nb::handle object, Numbers numbers);
-std::unique_ptr<KeySource> SourceOfIterable(nb::handle object);
+std::unique_ptr<KeySource> SourceOfIterable(nb::handle object, size_t gathered);
 
 // Returns a source of times. `counts` yields integers that count `unit`.
 std::unique_ptr<KeySource> TimesFrom(std::unique_ptr<KeySource> counts, TimeUnit unit);

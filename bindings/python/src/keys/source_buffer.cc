@@ -71,7 +71,8 @@ Layout LayoutOf(const Py_buffer& view) {
 
 class BufferSource final : public KeySource {
  public:
-  explicit BufferSource(nb::handle object) : held_(object, PyBUF_RECORDS_RO) {
+  BufferSource(nb::handle object, size_t gathered)
+      : held_(object, PyBUF_RECORDS_RO), batch_(gathered) {
     const Py_buffer& view = held_.view();
     if (view.ndim != 1) {
       throw nb::value_error(
@@ -147,7 +148,7 @@ class BufferSource final : public KeySource {
   void AddBytes(const char* item) {
     size_t n = width_;
     while (n > 0 && item[n - 1] == '\0') --n;
-    batch_.AddBytes({item, n});
+    batch_.Take(std::string_view(item, n));
   }
 
   // Adds a string of UTF-32, converted to UTF-8. Drops zeros at its end, like NumPy.
@@ -156,7 +157,7 @@ class BufferSource final : public KeySource {
     size_t n = width_ / 4;
     while (n > 0 && CodeAt(item, n - 1) == 0) --n;
     for (size_t i = 0; i < n; ++i) AppendUtf8(CodeAt(item, i));
-    batch_.AddBytes(text_);
+    batch_.Take(std::string_view(text_));
   }
   uint32_t CodeAt(const char* item, size_t i) const {
     uint32_t code;
@@ -195,8 +196,7 @@ class BufferSource final : public KeySource {
       const nb::object kept = nb::borrow(item);
       OneKey key;
       if (!key.ParseOrNull(item)) throw nb::python_error();
-      if (!batch_.Takes(key.type)) break;
-      batch_.Add(key);
+      if (!batch_.Take(key)) break;
       ++at_;
     }
   }
@@ -218,9 +218,9 @@ class BufferSource final : public KeySource {
 
 }  // namespace
 
-std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object) {
+std::unique_ptr<KeySource> SourceOfBuffer(nb::handle object, size_t gathered) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) return nullptr;
-  return std::make_unique<BufferSource>(object);
+  return std::make_unique<BufferSource>(object, gathered);
 }
 
 }  // namespace tamis::python

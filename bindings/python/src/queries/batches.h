@@ -17,9 +17,11 @@
 
 namespace tamis::python {
 
-// Calls with at least this number of keys release the GIL. Calls with fewer keys end before another
-// thread could acquire the GIL.
-inline constexpr size_t kReleasesGil = 1024;
+// Batches with at least this number of keys are processed without the GIL. Smaller batches take
+// less than a millisecond. So does reading kConvertedKeys keys one by one: after this number of
+// keys, a smaller batch releases the GIL, too. If each did, a call with smaller batches would get
+// the GIL for one batch in each interval of sys.getswitchinterval() that another thread computes.
+inline constexpr size_t kReleasesGil = kCachedKeys + 1;
 
 // Calls work(keys, first) for each batch of `source`, without the GIL if there are many keys.
 // Before each batch, calls prepare(keys, first) and then lock() with the GIL. Keeps the result of
@@ -36,7 +38,7 @@ uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepa
     {
       [[maybe_unused]] const auto held = lock();
       with_gil += keys.size();
-      if (with_gil < many) {
+      if (keys.size() < many && with_gil < kConvertedKeys) {
         work(keys, done);
       } else {
         with_gil = 0;
@@ -97,32 +99,31 @@ class Bools {
   Answer answer_;
 };
 
-// Calls work(keys, bools) for batches of all keys of x. Returns the array with a bool for each key.
+// Calls work(keys, bools) for batches of all keys of `source`, the keys of x. Returns the array
+// with a bool for each key.
 template <typename Lock, typename Work>
-nb::object AnswerEach(nb::handle x, nb::handle out, nb::handle progress, const Lock& lock,
-                      const Work& work, size_t many = kReleasesGil) {
-  const auto source = MakeKeySource(x);
+nb::object AnswerEach(KeySource& source, nb::handle x, nb::handle out, nb::handle progress,
+                      const Lock& lock, const Work& work, size_t many = kReleasesGil) {
   Bools bools(out);
-  if (source->size()) bools.Reserve(*source->size());
+  if (source.size()) bools.Reserve(*source.size());
   const uint64_t n = ForBatches(
-      *source, progress,
+      source, progress,
       [&](const Keys& keys, uint64_t first) { bools.Reserve(first + keys.size()); }, lock,
       [&](const Keys& keys, uint64_t first) { work(keys, bools.At(first, keys.size())); }, many);
   return bools.Finish(n, out, x);
 }
 
-// Calls work(keys, indices) for batches of all keys of x. `work` writes the indices of the selected
-// keys, and returns their number. Returns the array of all these indices.
+// Calls work(keys, indices) for batches of all keys of `source`, the keys of x. `work` writes the
+// indices of the selected keys, and returns their number. Returns the array of all these indices.
 template <typename Lock, typename Work>
-nb::object SelectFrom(nb::handle x, const Lock& lock, const Work& work,
+nb::object SelectFrom(KeySource& source, nb::handle x, const Lock& lock, const Work& work,
                       size_t many = kReleasesGil) {
-  const auto source = MakeKeySource(x);
   Answer answer{.output = Answer::Output::kIndices};
   const auto room = [&](const Keys& keys, uint64_t) {
     answer.memory->Reserve((answer.size + keys.size()) * sizeof(uint64_t));
   };
   ForBatches(
-      *source, nb::none(), room, lock,
+      source, nb::none(), room, lock,
       [&](const Keys& keys, uint64_t first) {
         const std::span out(answer.memory->As<uint64_t>() + answer.size, keys.size());
         const size_t n = work(keys, out);

@@ -73,6 +73,11 @@ EnginePtr EngineOf(const PyQueryable& f, std::optional<int64_t> threads) {
 
 size_t LeastKeysWithoutGil(const PyQueryable& f) { return f.waits ? 0 : kReleasesGil; }
 
+// Returns the keys of x. A filter that waits for a server gets few batches, because each waits.
+std::unique_ptr<KeySource> KeysFor(const PyQueryable& f, nb::handle x) {
+  return MakeKeySource(x, Numbers::kIntegers, f.waits ? kConvertedKeys : kCachedKeys);
+}
+
 AnyResult Contains(PyQueryable& f, KeysArg x, Arg<"typing.Any"> out,
                    std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
@@ -83,8 +88,10 @@ AnyResult Contains(PyQueryable& f, KeysArg x, Arg<"typing.Any"> out,
     ForBatch(std::exchange(first, first + keys.size()),
              [&] { return engine ? engine->Contains(in, keys, bools) : in.Contains(keys, bools); });
   };
-  return WithKeys(
-      [&] { return AnswerEach(x, out, nb::none(), ToQuery(f), query, LeastKeysWithoutGil(f)); });
+  return WithKeys([&] {
+    return AnswerEach(*KeysFor(f, x), x, out, nb::none(), ToQuery(f), query,
+                      LeastKeysWithoutGil(f));
+  });
 }
 
 AnyResult Select(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
@@ -97,13 +104,14 @@ AnyResult Select(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
       return engine ? engine->Select(in, keys, rows) : in.Select(keys, rows);
     });
   };
-  return WithKeys([&] { return SelectFrom(x, ToQuery(f), query, LeastKeysWithoutGil(f)); });
+  return WithKeys(
+      [&] { return SelectFrom(*KeysFor(f, x), x, ToQuery(f), query, LeastKeysWithoutGil(f)); });
 }
 
 uint64_t Count(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
   const Queryable& in = f.queryable();
-  const auto source = MakeKeySource(x);
+  const auto source = KeysFor(f, x);
   uint64_t count = 0;
   const auto query = [&](const Keys& keys, uint64_t first) {
     RequireSameSort(keys, in.key_types());
@@ -136,7 +144,7 @@ uint64_t Insert(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool
   Changeable& into = WaitToChange(f);
   const Queryable& in = f.queryable();
   ChangeableFilter* const filter = engine ? f.engine_filter() : nullptr;
-  const auto source = MakeKeySource(x);
+  const auto source = KeysFor(f, x);
   uint64_t inserted = 0, lost = 0;
   const auto insert = [&](const Keys& keys, uint64_t first) {
     const size_t n = InsertBatch(first, [&] {
@@ -173,7 +181,8 @@ AnyResult InsertIfAbsent(PyChangeable& f, KeysArg x, Arg<"typing.Any"> out,
     done += keys.size();
   };
   return WithKeys([&] {
-    nb::object answer = AnswerEach(x, out, progress, ToChange(f), insert, LeastKeysWithoutGil(f));
+    nb::object answer =
+        AnswerEach(*KeysFor(f, x), x, out, progress, ToChange(f), insert, LeastKeysWithoutGil(f));
     if (lost > 0 && !partial) ThrowFull(lost, done);
     return answer;
   });
@@ -195,7 +204,7 @@ uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto
                           "finds")
                              .c_str());
   }
-  const auto source = MakeKeySource(x);
+  const auto source = KeysFor(f, x);
   std::vector<uint64_t> hashes;
   const auto unlocked = [] { return 0; };
   ForBatches(*source, progress, NoPreparation, unlocked, [&](const Keys& batch, uint64_t) {
@@ -226,7 +235,7 @@ uint64_t Erase(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool 
     return filter != nullptr ? engine->Erase(*filter, keys) : tamis::Erase(from, keys);
   };
   if (!missing_ok) return EraseAll(f, x, progress, erase);
-  const auto source = MakeKeySource(x);
+  const auto source = KeysFor(f, x);
   uint64_t erased = 0;
   return WithKeys([&] {
     ForBatches(
