@@ -43,9 +43,7 @@ HWY_INLINE void LocateLanes(D64 d, V64 hash, const cuckoo::Geometry& geometry, V
 }
 
 // Computes cuckoo::AlternateBucket for each lane.
-HWY_INLINE V64 AlternateLanes(D64 d, V64 bucket, V64 fingerprint,
-                              const cuckoo::Geometry& geometry) {
-  const V64 chunk_buckets = hn::Set(d, geometry.chunk_buckets);
+HWY_INLINE V64 AlternateLanes(D64 d, V64 bucket, V64 fingerprint, V64 chunk_buckets) {
   const V64 mixed = MulLow32(MulLow32(fingerprint, fingerprint), hn::Set(d, cuckoo::kAlternateMix));
   const V64 sum =
       hn::Or(hn::ShiftRight<32>(MulLow32(mixed, chunk_buckets)), hn::Set(d, uint64_t{1}));
@@ -137,7 +135,8 @@ HWY_INLINE void LocateBuckets(const cuckoo::Geometry& geometry, size_t at, Cucko
     V64 chunk = hash, bucket = hash, fingerprint = hash;
     LocateLanes<kBits>(d, hash, geometry, chunk, bucket, fingerprint);
     const V64 begin = MulLow32(chunk, hn::Set(d, geometry.chunk_buckets));
-    const V64 alternate = AlternateLanes(d, bucket, fingerprint, geometry);
+    const V64 alternate =
+        AlternateLanes(d, bucket, fingerprint, hn::Set(d, geometry.chunk_buckets));
     hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, bucket)), d, ring.offsets[0] + at + i);
     hn::Store(hn::ShiftLeft<kShift>(hn::Add(begin, alternate)), d, ring.offsets[1] + at + i);
     hn::Store(BroadcastLanes<kBits>(d, fingerprint), d, ring.fingerprints + at + i);
@@ -273,10 +272,111 @@ void CuckooLocateAll(const cuckoo::Geometry& geometry, const Batch& batch,
   }
 }
 
+#if HWY_ARCH_X86 && HWY_MAX_BYTES >= 32
+#define TAMIS_GATHERS 1
+#else
+#define TAMIS_GATHERS 0
+#endif
+
+#if TAMIS_GATHERS
+// Reads the words of buckets of a chunk.
+template <int kBits>
+HWY_INLINE V64 GatherWords(D64 d, const cuckoo::Word<kBits>* buckets, V64 bucket) {
+  if constexpr (kBits == 8) {
+    const hn::Rebind<uint32_t, D64> d_half;
+    const hn::Rebind<int32_t, D64> d_index;
+    return hn::PromoteTo(
+        d, hn::GatherIndex(d_half, buckets, hn::BitCast(d_index, hn::TruncateTo(d_half, bucket))));
+  } else {
+    return hn::GatherIndex(d, buckets, hn::BitCast(hn::RebindToSigned<D64>(), bucket));
+  }
+}
+
+// The number of nodes whose edges fit into a vector.
+template <int kBits>
+inline constexpr size_t kNodesPerVector = hn::MaxLanes(D64()) / SearchNodes<kBits>::kSlots;
+
+// Returns the value of a node for each of its edges: `of_nodes[0]`, or the first two. A load of a
+// vector would wait for the stores of its parts.
+template <int kBits>
+HWY_INLINE V64 ForEdges(D64 d, const uint64_t* of_nodes) {
+  if constexpr (kNodesPerVector<kBits> == 2) {
+    const hn::Half<D64> d_half;
+    return hn::Combine(d, hn::Set(d_half, of_nodes[1]), hn::Set(d_half, of_nodes[0]));
+  } else {
+    return hn::Set(d, of_nodes[0]);
+  }
+}
+
+// See OneByOne::FindRoom. Follows the edges of one or two nodes at once.
+template <int kBits>
+HWY_NOINLINE uint32_t FindRoomByLanes(const cuckoo::Word<kBits>* buckets, uint32_t chunk_buckets,
+                                      SearchNodes<kBits>& nodes) {
+  using Nodes = SearchNodes<kBits>;
+  constexpr uint32_t kNodes = kNodesPerVector<kBits>;
+  constexpr uint32_t kEdges = kNodes * Nodes::kSlots;
+  const D64 d;
+  static_assert(Nodes::kMax % kNodes == 0 && hn::MaxLanes(D64()) <= Nodes::kPadding);
+  alignas(64) uint64_t shifts[hn::MaxLanes(D64())] = {};
+  for (uint32_t i = 0; i < kEdges; ++i) shifts[i] = kBits * (i % Nodes::kSlots);
+  const V64 shift = hn::Load(d, shifts);
+  const V64 mask = hn::Set(d, uint64_t{cuckoo::kSlotMask<kBits>});
+  const V64 size = hn::Set(d, uint64_t{chunk_buckets});
+  for (uint32_t edge = 0; edge < Nodes::kNumEdges; edge += kEdges) {
+    const uint32_t node = edge / Nodes::kSlots;
+    const V64 fingerprint = hn::And(hn::Shr(ForEdges<kBits>(d, nodes.words + node), shift), mask);
+    const V64 to = AlternateLanes(d, ForEdges<kBits>(d, nodes.buckets + node), fingerprint, size);
+    const V64 words = GatherWords<kBits>(d, buckets, to);
+    V64 zeros = ZeroSlotLanes<kBits>(d, words);
+    if constexpr (kBits == 8) zeros = hn::And(zeros, hn::Set(d, uint64_t{0xFFFFFFFF}));
+    const auto has_room = hn::And(hn::Ne(zeros, hn::Zero(d)), hn::FirstN(d, kEdges));
+    if (!hn::AllFalse(d, has_room)) {
+      return edge + static_cast<uint32_t>(hn::FindKnownFirstTrue(d, has_room));
+    }
+    if (edge + 2 < Nodes::kMax) {
+      hn::StoreU(to, d, nodes.buckets + edge + 2);
+      hn::StoreU(words, d, nodes.words + edge + 2);
+    }
+  }
+  return Nodes::kNumEdges;
+}
+#endif  // TAMIS_GATHERS
+
+// The steps of OneByOne with vectors.
+template <int kBits>
+struct ByLanes {
+  // Not inlined, because the code that calls it is not compiled for this target until it is
+  // inlined.
+  static HWY_NOINLINE void Alternates(const uint64_t* HWY_RESTRICT places, size_t n,
+                                      uint32_t chunk_buckets, uint64_t* HWY_RESTRICT alternates) {
+    const D64 d;
+    const V64 low16 = hn::Set(d, uint64_t{0xFFFF});
+    size_t i = 0;
+    for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+      const V64 place = hn::LoadU(d, places + i);
+      const V64 bucket = hn::And(hn::ShiftRight<16>(place), low16);
+      hn::Store(
+          AlternateLanes(d, bucket, hn::And(place, low16), hn::Set(d, uint64_t{chunk_buckets})), d,
+          alternates + i);
+    }
+    OneByOne<kBits>::Alternates(places + i, n - i, chunk_buckets, alternates + i);
+  }
+  template <typename Chunk>
+  static uint32_t FindRoom(const Chunk& chunk, SearchNodes<kBits>& nodes) {
+#if TAMIS_GATHERS
+    if constexpr (kNodesPerVector<kBits> != 0) {
+      return FindRoomByLanes<kBits>(chunk.buckets(), chunk.chunk_buckets(), nodes);
+    }
+#endif
+    return OneByOne<kBits>::FindRoom(chunk, nodes);
+  }
+};
+#undef TAMIS_GATHERS
+
 template <int kBits, bool kOneChunk>
 size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
                     size_t n) {
-  return ChangePlaces<kBits, kOneChunk>(change, buckets, chunk_buckets, places, n);
+  return ChangePlaces<kBits, ByLanes<kBits>, kOneChunk>(change, buckets, chunk_buckets, places, n);
 }
 
 template <int kBits>

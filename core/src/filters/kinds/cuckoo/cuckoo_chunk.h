@@ -1,8 +1,9 @@
-// Inserts and erases fingerprints in the chunks of a cuckoo filter. The code is the same for all
-// backends, which only compile it to different instructions.
+// Inserts and erases fingerprints in the chunks of a cuckoo filter. Backends compile it to
+// different instructions, and have vector code for two of its steps (see OneByOne).
 #ifndef TAMIS_CORE_SRC_FILTERS_KINDS_CUCKOO_CUCKOO_CHUNK_H_
 #define TAMIS_CORE_SRC_FILTERS_KINDS_CUCKOO_CUCKOO_CHUNK_H_
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -28,21 +29,84 @@ struct OwnBuckets {
   void Copied(uint32_t, uint32_t) noexcept {}
 };
 
+// The full buckets that a search for room has reached, in the order of the search. Nodes 0 and 1
+// are the two buckets of the key. Edge e begins at slot e % kSlots of node e / kSlots. It leads to
+// the other bucket of the fingerprint in this slot, which becomes node e + 2 if it is full.
+template <int kBits>
+struct SearchNodes {
+  static constexpr uint32_t kSlots = cuckoo::Bucket<kBits>::kSlots;
+  // The maximum number of nodes. With 1024, tables fill to 97.6% (4 slots) and 98.7% (5 slots)
+  // before the first search fails. With 4096, tables fill by 0.2% more, and with 256 by 0.4% less.
+  static constexpr uint32_t kMax = 1024;
+  static constexpr uint32_t kNumEdges = kMax * kSlots;
+  static constexpr uint32_t kPadding = 16;  // vector code reads and writes beyond the last node
+
+  uint64_t buckets[kMax + kPadding];
+  uint64_t words[kMax + kPadding];  // the contents of the buckets
+};
+
+// The steps of a change for which a backend may have vector code, key by key and edge by edge.
+template <int kBits>
+struct OneByOne {
+  // Sets alternates[i] to the alternate bucket of places[i], for n places.
+  TAMIS_INLINE static void Alternates(const uint64_t* places, size_t n, uint32_t chunk_buckets,
+                                      uint64_t* alternates) noexcept {
+    for (size_t i = 0; i < n; ++i) {
+      const cuckoo::Place place = cuckoo::Unpack(places[i]);
+      alternates[i] = cuckoo::AlternateBucket(place.bucket, place.fingerprint, chunk_buckets);
+    }
+  }
+  // Returns the first edge that leads to a bucket with room, or kNumEdges if all buckets are full.
+  // The search begins with nodes 0 and 1, and adds the others.
+  template <typename Chunk>
+  static uint32_t FindRoom(const Chunk& chunk, SearchNodes<kBits>& nodes) noexcept {
+    using Nodes = SearchNodes<kBits>;
+    for (uint32_t edge = 0; edge < Nodes::kNumEdges; ++edge) {
+      const uint32_t to = chunk.End(nodes, edge);
+      const auto word = chunk.Load(to);
+      if (cuckoo::ZeroSlots<kBits>(word) != 0) return edge;
+      if (edge + 2 < Nodes::kMax) {
+        nodes.buckets[edge + 2] = to;
+        nodes.words[edge + 2] = word;
+      }
+    }
+    return Nodes::kNumEdges;
+  }
+};
+
 // A view of `chunk_buckets` buckets, which no other code changes at the same time.
-template <int kBits, typename Buckets = OwnBuckets<kBits>>
+template <int kBits, typename Buckets = OwnBuckets<kBits>, typename Steps = OneByOne<kBits>>
 class CuckooChunk {
  public:
   using Word = cuckoo::Word<kBits>;
+  using Nodes = SearchNodes<kBits>;
 
   CuckooChunk(Word* buckets, uint32_t chunk_buckets, Buckets access = {})
       : buckets_(buckets), chunk_buckets_(chunk_buckets), access_(access) {}
+
+  const Word* buckets() const noexcept { return buckets_; }
+  uint32_t chunk_buckets() const noexcept { return chunk_buckets_; }
+  uint32_t Alternate(uint32_t bucket, uint32_t fingerprint) const noexcept {
+    return cuckoo::AlternateBucket(bucket, fingerprint, chunk_buckets_);
+  }
+  Word Load(uint32_t bucket) const noexcept { return access_.Load(buckets_[bucket]); }
+  // Returns the bucket at the end of an edge.
+  uint32_t End(const Nodes& nodes, uint32_t edge) const noexcept {
+    const uint32_t node = edge / kSlots;
+    const uint64_t fingerprint = nodes.words[node] >> (kBits * (edge % kSlots));
+    return Alternate(static_cast<uint32_t>(nodes.buckets[node]),
+                     static_cast<uint32_t>(fingerprint & cuckoo::kSlotMask<kBits>));
+  }
 
   // Inserts the fingerprint into its bucket or the alternate one, whichever has fewer fingerprints.
   // If both are full, searches breadth first for the shortest way to make room, and moves
   // fingerprints if there is a way. Otherwise changes nothing and returns false. The result depends
   // only on the table.
   TAMIS_INLINE bool Insert(uint32_t bucket, uint32_t fingerprint) noexcept {
-    const uint32_t alternate = Alternate(bucket, fingerprint);
+    return Insert(bucket, Alternate(bucket, fingerprint), fingerprint);
+  }
+  // The same, if the caller knows the alternate bucket.
+  TAMIS_INLINE bool Insert(uint32_t bucket, uint32_t alternate, uint32_t fingerprint) noexcept {
     // Has no branch, because a branch would be mispredicted every other time.
     const uint32_t choose_alternate =
         -static_cast<uint32_t>(NumUsed(Load(alternate)) < NumUsed(Load(bucket)));
@@ -71,7 +135,7 @@ class CuckooChunk {
   int Copies(uint32_t bucket, uint32_t fingerprint) const noexcept {
     const uint32_t alternate = Alternate(bucket, fingerprint);
     int copies = 0;
-    for (int slot = 0; slot < kSlots; ++slot) {
+    for (uint32_t slot = 0; slot < kSlots; ++slot) {
       copies += Get(bucket, slot) == fingerprint;
       copies += Get(alternate, slot) == fingerprint;
     }
@@ -79,9 +143,9 @@ class CuckooChunk {
   }
 
   // Always inlined: see PrefetchRead.
-  TAMIS_INLINE void Prefetch(uint32_t bucket, uint32_t fingerprint) const noexcept {
+  TAMIS_INLINE void Prefetch(uint32_t bucket, uint32_t alternate) const noexcept {
     PrefetchWrite(buckets_ + bucket);
-    PrefetchWrite(buckets_ + Alternate(bucket, fingerprint));
+    PrefetchWrite(buckets_ + alternate);
   }
 
   bool Contains(uint32_t bucket, uint32_t fingerprint) const noexcept {
@@ -90,22 +154,8 @@ class CuckooChunk {
   }
 
  private:
-  static constexpr int kSlots = cuckoo::Bucket<kBits>::kSlots;
-  // The maximum number of buckets in a search. With 1024, tables fill to 97.6% (4 slots) and 98.7%
-  // (5 slots) before the first search fails. With 4096, tables fill by 0.2% more, and with 256 by
-  // 0.4% less.
-  static constexpr uint32_t kMaxNodes = 1024;
+  static constexpr uint32_t kSlots = Nodes::kSlots;
 
-  // A full bucket that the search reached by moving the fingerprint in `slot` of its parent.
-  struct Node {
-    uint16_t bucket;
-    uint16_t parent;  // index of a node; a root is its own parent
-    uint16_t slot;
-  };
-
-  uint32_t Alternate(uint32_t bucket, uint32_t fingerprint) const noexcept {
-    return cuckoo::AlternateBucket(bucket, fingerprint, chunk_buckets_);
-  }
   // Returns cuckoo::NumUsed(word), computed with a processor instruction that the public header
   // cannot use.
   static int NumUsed(Word word) noexcept {
@@ -113,13 +163,14 @@ class CuckooChunk {
     constexpr Word kRest = kHighs - cuckoo::Bucket<kBits>::kOnes;
     return std::popcount(static_cast<Word>((((word & ~kHighs) + kRest) | word) & kHighs));
   }
-  static int LowestSlot(Word zeros) noexcept { return std::countr_zero(zeros) / kBits; }
-  uint32_t Get(uint32_t bucket, int slot) const noexcept {
+  static uint32_t LowestSlot(Word zeros) noexcept {
+    return static_cast<uint32_t>(std::countr_zero(zeros)) / kBits;
+  }
+  uint32_t Get(uint32_t bucket, uint32_t slot) const noexcept {
     return static_cast<uint32_t>(Load(bucket) >> (kBits * slot) & cuckoo::kSlotMask<kBits>);
   }
-  Word Load(uint32_t bucket) const noexcept { return access_.Load(buckets_[bucket]); }
-  void Put(uint32_t bucket, int slot, uint32_t fingerprint) noexcept {
-    const int shift = kBits * slot;
+  void Put(uint32_t bucket, uint32_t slot, uint32_t fingerprint) noexcept {
+    const uint32_t shift = kBits * slot;
     access_.Store(buckets_[bucket], (Load(bucket) & ~(cuckoo::kSlotMask<kBits> << shift)) |
                                         static_cast<Word>(fingerprint) << shift);
   }
@@ -141,70 +192,68 @@ class CuckooChunk {
 
 // No path visits a bucket twice. The search expands a bucket when it first reaches it, and so has
 // found every slot that a second visit could find.
-template <int kBits, typename Buckets>
-bool CuckooChunk<kBits, Buckets>::MakeRoom(uint32_t bucket, uint32_t alternate,
-                                           uint32_t fingerprint) noexcept {
+template <int kBits, typename Buckets, typename Steps>
+bool CuckooChunk<kBits, Buckets, Steps>::MakeRoom(uint32_t bucket, uint32_t alternate,
+                                                  uint32_t fingerprint) noexcept {
   // If both buckets contain only this fingerprint, a search would only go back and forth.
-  if (Copies(bucket, fingerprint) == 2 * kSlots) return false;
-  Node nodes[kMaxNodes];
-  uint32_t num_nodes = 0;
-  for (const uint32_t root : {bucket, alternate}) {
-    nodes[num_nodes] = {static_cast<uint16_t>(root), static_cast<uint16_t>(num_nodes), 0};
-    ++num_nodes;
+  const Word full = cuckoo::Broadcast<kBits>(fingerprint);
+  Nodes nodes;
+  nodes.buckets[0] = bucket;
+  nodes.buckets[1] = alternate;
+  nodes.words[0] = Load(bucket);
+  nodes.words[1] = Load(alternate);
+  if (nodes.words[0] == full && nodes.words[1] == full) return false;
+  uint32_t edge = Steps::FindRoom(*this, nodes);
+  if (edge == Nodes::kNumEdges) return false;
+  // Goes from the free slot back to a root. Each fingerprint moves into the slot that the move
+  // before has freed.
+  uint32_t free_bucket = End(nodes, edge);
+  uint32_t free_slot = LowestSlot(cuckoo::ZeroSlots<kBits>(Load(free_bucket)));
+  for (;;) {
+    const uint32_t node = edge / kSlots;
+    const uint32_t slot = edge % kSlots;
+    const auto from = static_cast<uint32_t>(nodes.buckets[node]);
+    Put(free_bucket, free_slot, Get(from, slot));
+    access_.Copied(free_bucket, from);
+    free_bucket = from;
+    free_slot = slot;
+    if (node < 2) break;
+    edge = node - 2;
   }
-  for (uint32_t at = 0; at < num_nodes; ++at) {
-    const uint32_t from = nodes[at].bucket;
-    for (int slot = 0; slot < kSlots; ++slot) {
-      const uint32_t to = Alternate(from, Get(from, slot));
-      const Word zeros = cuckoo::ZeroSlots<kBits>(Load(to));
-      if (zeros == 0) {
-        if (num_nodes < kMaxNodes) {
-          nodes[num_nodes++] = {static_cast<uint16_t>(to), static_cast<uint16_t>(at),
-                                static_cast<uint16_t>(slot)};
-        }
-        continue;
-      }
-      // Goes from the free slot back to a root. Each fingerprint moves into the slot that the move
-      // before has freed.
-      uint32_t free_bucket = to;
-      int free_slot = LowestSlot(zeros);
-      int moved_slot = slot;
-      for (uint32_t node = at;; node = nodes[node].parent) {
-        Put(free_bucket, free_slot, Get(nodes[node].bucket, moved_slot));
-        access_.Copied(free_bucket, nodes[node].bucket);
-        free_bucket = nodes[node].bucket;
-        free_slot = moved_slot;
-        moved_slot = nodes[node].slot;
-        if (nodes[node].parent == node) break;
-      }
-      Put(free_bucket, free_slot, fingerprint);
-      return true;
-    }
-  }
-  return false;
+  Put(free_bucket, free_slot, fingerprint);
+  return true;
 }
 
 // Applies kChange to n places (cuckoo::Pack), in their order: see CuckooKernels. If kOneChunk,
 // `buckets` is one chunk, and the chunk that a place names is ignored. Otherwise `buckets` is the
 // whole table.
-template <int kBits, bool kOneChunk, Change kChange>
+template <int kBits, typename Steps, bool kOneChunk, Change kChange>
 TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64_t* places,
                                    size_t n) noexcept {
-  // A single chunk is in cache, where prefetching takes longer than it saves.
   constexpr size_t kPrefetchAhead = 16;
+  constexpr size_t kBlock = 128;
   constexpr uint64_t kLowHalf = 0xFFFFFFFF;
   auto* const words = static_cast<cuckoo::Word<kBits>*>(buckets);
   const auto chunk_of = [&](const cuckoo::Place& place) {
     const uint64_t chunk = kOneChunk ? 0 : place.chunk;
-    return CuckooChunk<kBits>(words + chunk * chunk_buckets, chunk_buckets);
+    return CuckooChunk<kBits, OwnBuckets<kBits>, Steps>(words + chunk * chunk_buckets,
+                                                        chunk_buckets);
   };
+  alignas(64) uint64_t alternates[kBlock + kPrefetchAhead];
   size_t done = 0;
   for (size_t i = 0; i < n; ++i) {
-    if (!kOneChunk && i + kPrefetchAhead < n) {
+    const size_t at = i % kBlock;
+    if (at == 0) {
+      const size_t known = std::min(kBlock + kPrefetchAhead, n - i);
+      Steps::Alternates(places + i, known, chunk_buckets, alternates);
+    }
+    if (i + kPrefetchAhead < n) {
       const cuckoo::Place later = cuckoo::Unpack(places[i + kPrefetchAhead]);
-      chunk_of(later).Prefetch(later.bucket, later.fingerprint);
+      chunk_of(later).Prefetch(later.bucket,
+                               static_cast<uint32_t>(alternates[at + kPrefetchAhead]));
     }
     const cuckoo::Place place = cuckoo::Unpack(places[i]);
+    const auto alternate = static_cast<uint32_t>(alternates[at]);
     auto chunk = chunk_of(place);
     if constexpr (kChange == Change::kInsertIfAbsent) {
       if (chunk.Contains(place.bucket, place.fingerprint)) {
@@ -212,8 +261,9 @@ TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64
         continue;
       }
     }
-    const bool possible = kChange == Change::kErase ? chunk.Erase(place.bucket, place.fingerprint)
-                                                    : chunk.Insert(place.bucket, place.fingerprint);
+    const bool possible = kChange == Change::kErase
+                              ? chunk.Erase(place.bucket, place.fingerprint)
+                              : chunk.Insert(place.bucket, alternate, place.fingerprint);
     if (possible) {
       ++done;
     } else if (kChange == Change::kInsertIfAbsent) {
@@ -225,17 +275,19 @@ TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64
   return done;
 }
 
-template <int kBits, bool kOneChunk>
+template <int kBits, typename Steps, bool kOneChunk>
 TAMIS_INLINE size_t ChangePlaces(Change change, void* buckets, uint32_t chunk_buckets,
                                  uint64_t* places, size_t n) noexcept {
   switch (change) {
     case Change::kInsert:
-      return ChangePlacesBy<kBits, kOneChunk, Change::kInsert>(buckets, chunk_buckets, places, n);
+      return ChangePlacesBy<kBits, Steps, kOneChunk, Change::kInsert>(buckets, chunk_buckets,
+                                                                      places, n);
     case Change::kErase:
-      return ChangePlacesBy<kBits, kOneChunk, Change::kErase>(buckets, chunk_buckets, places, n);
+      return ChangePlacesBy<kBits, Steps, kOneChunk, Change::kErase>(buckets, chunk_buckets, places,
+                                                                     n);
     case Change::kInsertIfAbsent:
-      return ChangePlacesBy<kBits, kOneChunk, Change::kInsertIfAbsent>(buckets, chunk_buckets,
-                                                                       places, n);
+      return ChangePlacesBy<kBits, Steps, kOneChunk, Change::kInsertIfAbsent>(
+          buckets, chunk_buckets, places, n);
   }
   return 0;
 }

@@ -36,7 +36,7 @@ void CuckooContainsChanging(const void* words, const cuckoo::Geometry& geometry,
 template <int kBits, bool kOneChunk>
 size_t CuckooChange(Change change, void* buckets, uint32_t chunk_buckets, uint64_t* places,
                     size_t n) {
-  return ChangePlaces<kBits, kOneChunk>(change, buckets, chunk_buckets, places, n);
+  return ChangePlaces<kBits, OneByOne<kBits>, kOneChunk>(change, buckets, chunk_buckets, places, n);
 }
 
 template <int kBits>
