@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/src/base/hash_check.h"
+#include "tamis/detail/compiler.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/hash_kinds.h"
@@ -30,7 +31,7 @@ uint64_t SipOfString(std::string_view bytes, const HashSecret& secret) noexcept 
                           bytes.size(), secret.low, secret.high, load);
 }
 
-[[gnu::noinline]] uint64_t HashAny(std::string_view bytes, const HashSpec& spec) noexcept {
+TAMIS_NOINLINE uint64_t HashAny(std::string_view bytes, const HashSpec& spec) noexcept {
   if (spec.kind == HashKind::kXxh3) [[likely]] {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), spec.seed);
   }
