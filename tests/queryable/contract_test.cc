@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -145,6 +146,70 @@ TEST_P(QueryableContractTest, ManyKeysOnThreads) {
   }
 }
 
+// Returns the indices of `selection` whose bit is set.
+template <typename Index>
+std::vector<Index> SetAmong(const std::vector<uint64_t>& bits,
+                            const std::vector<Index>& selection) {
+  std::vector<Index> set;
+  for (const Index i : selection) {
+    if (((bits[i / 64] >> (i % 64)) & 1) != 0) set.push_back(i);
+  }
+  return set;
+}
+
+template <typename Index>
+void ExpectSelectsFrom(const Queryable& queryable, const Keys& keys,
+                       const std::vector<uint64_t>& bits, const std::vector<Index>& selection) {
+  const std::vector<Index> want = SetAmong(bits, selection);
+  std::vector<Index> out(selection.size());
+  out.resize(queryable.SelectFrom(keys, std::span(selection), std::span(out)));
+  EXPECT_EQ(out, want);
+  std::vector<Index> in_place = selection;
+  in_place.resize(
+      queryable.SelectFrom(keys, std::span<const Index>(in_place), std::span(in_place)));
+  EXPECT_EQ(in_place, want);
+}
+
+TEST_P(QueryableContractTest, SelectFrom_AnySelection_KeepsItsOrder) {
+  const std::vector<uint64_t> in = RandomKeys(5000, /*seed=*/1);
+  const std::unique_ptr<Queryable> queryable = GetParam().make(in);
+  std::vector<uint64_t> keys = RandomKeys(9000, /*seed=*/2);
+  for (size_t i = 0; i < keys.size(); i += 2) keys[i] = in[i / 2 % in.size()];
+  std::vector<uint8_t> validity(keys.size() / 8 + 2);
+  Random random(3);
+  for (uint8_t& byte : validity) byte = static_cast<uint8_t>(random() | random());
+  for (const Keys& asked : {Keys(keys), Keys(keys).WithValidity(validity.data(), 3)}) {
+    std::vector<uint64_t> bits(BitmapWords(keys.size()));
+    queryable->Contains(asked, Bitmap(bits));
+    for (const size_t n : {0, 1, 64, 2047, 2048, 2049, 7000}) {
+      std::vector<uint32_t> run(n), ascending, any(n);
+      for (size_t i = 0; i < n; ++i) run[i] = static_cast<uint32_t>(i + 17);
+      for (uint32_t& index : any) index = static_cast<uint32_t>(random.Below(keys.size()));
+      for (uint32_t i = 0; ascending.size() < n && i < keys.size(); i += 1 + i % 3) {
+        ascending.push_back(i);
+      }
+      for (const std::vector<uint32_t>& selection : {run, ascending, any}) {
+        ExpectSelectsFrom(*queryable, asked, bits, selection);
+        ExpectSelectsFrom(*queryable, asked, bits,
+                          std::vector<uint64_t>(selection.begin(), selection.end()));
+      }
+    }
+  }
+}
+
+TEST_P(QueryableContractTest, SelectFrom_WrongSelectionOrShortOutput_Throws) {
+  const std::unique_ptr<Queryable> queryable = GetParam().make({1, 2, 3});
+  const std::vector<uint64_t> keys = {1, 2, 3};
+  const std::vector<uint32_t> selection = {0, 3, 1};
+  std::vector<uint32_t> out(3, 77);
+  ExpectError([&] { queryable->SelectFrom(keys, std::span(selection), std::span(out)); },
+              ErrorCode::kInvalidArgument, "index 3 of the selection must be below 3");
+  ExpectError(
+      [&] { queryable->SelectFrom(keys, std::span(selection).first(1), std::span(out).first(0)); },
+      ErrorCode::kInvalidArgument, "elements");
+  EXPECT_EQ(out, std::vector<uint32_t>(3, 77));
+}
+
 TEST_P(QueryableContractTest, NoKeysAndShortOutputs) {
   const std::unique_ptr<Queryable> queryable = GetParam().make({1, 2, 3});
   const Engine engine({.threads = 2});
@@ -173,6 +238,72 @@ TEST_P(QueryableContractTest, NoKeysAndShortOutputs) {
 
 INSTANTIATE_TEST_SUITE_P(All, QueryableContractTest, testing::ValuesIn(Holders()),
                          [](const auto& test) { return test.param.name; });
+
+// Every layout of keys, in a filter and out of it, gives the answers that Contains gives.
+TEST(QueryableTest, SelectFrom_EveryLayout_EqualsContains) {
+  constexpr size_t kKeys = 3000;
+  std::vector<uint64_t> u64(kKeys);
+  std::vector<uint32_t> u32(kKeys);
+  std::vector<int32_t> i32(kKeys);
+  std::vector<std::string> strings(kKeys);
+  std::string text, fixed;
+  std::vector<int32_t> offsets = {0};
+  std::vector<int64_t> large_offsets = {0};
+  for (size_t i = 0; i < kKeys; ++i) {
+    u64[i] = i * 3;
+    u32[i] = static_cast<uint32_t>(i * 3);
+    i32[i] = static_cast<int32_t>(i) - 1500;
+    strings[i] = std::string(i % 9, 'a') + std::to_string(i);
+    text += strings[i];
+    offsets.push_back(static_cast<int32_t>(text.size()));
+    large_offsets.push_back(static_cast<int64_t>(text.size()));
+    fixed += std::string(3, static_cast<char>(i)) + static_cast<char>(i / 256) + "x";
+  }
+  const std::vector<std::string_view> views(strings.begin(), strings.end());
+  SplitBlockBloomFilter filter({.capacity = 8 * kKeys});
+  const std::vector<Keys> layouts = {u64,
+                                     u32,
+                                     i32,
+                                     Hashes{u64},
+                                     strings,
+                                     views,
+                                     StringColumn{text.data(), offsets},
+                                     LargeStringColumn{text.data(), large_offsets},
+                                     FixedColumn{fixed.data(), 5, kKeys}};
+  for (const Keys& keys : layouts) filter.Insert(keys.Slice(0, kKeys / 2));
+  Random random(1);
+  std::vector<uint8_t> validity(kKeys / 8 + 2);
+  for (uint8_t& byte : validity) byte = static_cast<uint8_t>(random() | random());
+  for (const Keys& layout : layouts) {
+    for (const Keys& keys : {layout, layout.WithValidity(validity.data(), 1)}) {
+      std::vector<uint64_t> bits(BitmapWords(kKeys));
+      filter.Contains(keys, Bitmap(bits));
+      std::vector<uint32_t> selection(2500);
+      for (uint32_t& index : selection) index = static_cast<uint32_t>(random.Below(kKeys));
+      ExpectSelectsFrom(filter, keys, bits, selection);
+    }
+  }
+}
+
+TEST(QueryableTest, SelectFrom_KeysWithoutAnAnswer_AreKept) {
+  for (const size_t slice : {size_t{64}, QueryTraits::kAllKeys}) {
+    EvenNumbers numbers({.slice_keys = slice});
+    numbers.unanswered = [](uint64_t key) { return key == 31; };
+    const std::vector<uint64_t> keys = {31, 4, 5};
+    std::vector<uint32_t> selection(200, 2);
+    selection[100] = 0;
+    selection[150] = 1;
+    try {
+      numbers.SelectFrom(keys, std::span<const uint32_t>(selection), std::span(selection));
+      ADD_FAILURE() << "no error";
+    } catch (const UnansweredError& error) {
+      EXPECT_EQ(error.keys(), std::vector<uint64_t>{100});
+      EXPECT_EQ(error.done(), 2u);
+      EXPECT_EQ(selection[0], 0u);
+      EXPECT_EQ(selection[1], 1u);
+    }
+  }
+}
 
 std::vector<uint64_t> Numbers(size_t n) {
   std::vector<uint64_t> numbers(n);

@@ -79,6 +79,14 @@ class Queryable {
   // indices, n may be at most 2^32.
   size_t Select(Keys keys, std::span<uint32_t> out) const;
   size_t Select(Keys keys, std::span<uint64_t> out) const;
+  // Query only the keys at the indices in `selection`, such as the rows that an earlier predicate
+  // kept. Write the indices whose keys may be in the object, in the order of `selection`, and
+  // return their number. `out` needs selection.size() elements or more, and may be the memory of
+  // `selection`. Indices may repeat and may be in any order. Throw Error(kInvalidArgument) before
+  // the first query if an index is not below keys.size(). An UnansweredError has the positions in
+  // `selection`.
+  size_t SelectFrom(Keys keys, std::span<const uint32_t> selection, std::span<uint32_t> out) const;
+  size_t SelectFrom(Keys keys, std::span<const uint64_t> selection, std::span<uint64_t> out) const;
   // Returns the number of keys for which the answer is "maybe".
   size_t Count(Keys keys) const;
   // Return the same outputs in newly allocated memory. Also throw std::bad_alloc.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/src/backend/providers.h"
+#include "core/src/bulk/selected_keys.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/unanswered_error.h"
@@ -168,5 +169,62 @@ size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, 
   if (slice_keys == keys.size()) return AnswerAtOnce(query, kernels, keys, output, bits);
   return AnswerInSlices(query, kernels, keys, slice_keys, output, bits);
 }
+
+namespace {
+
+template <typename Index>
+void RequireBelow(std::span<const Index> selection, uint64_t keys) {
+  Index largest = 0;
+  for (const Index index : selection) largest = std::max(largest, index);
+  if (largest < keys || selection.empty()) return;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      StrCat("index ", largest, " of the selection must be below ", keys, ", the number of keys"));
+}
+
+// Copies selection[i] to the output for each bit i that is set. `out` may be the memory of
+// `selection` or of indices before it. Returns the number of bits set.
+template <typename Index>
+size_t KeepSet(std::span<const Index> selection, const uint64_t* bits, Index* out) noexcept {
+  size_t kept = 0;
+  for (size_t i = 0; i < selection.size(); ++i) {
+    out[kept] = selection[i];
+    kept += (bits[i / 64] >> (i % 64)) & 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
+template <typename Index>
+size_t AnswerFrom(QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                  std::span<const Index> selection, std::span<Index> out) {
+  RequireSize("elements", out.size(), selection.size(), selection.size());
+  RequireBelow(selection, keys.size());
+  if (selection.empty()) return 0;
+  uint64_t few_bits[QueryTraits::kSlice / 64];
+  std::vector<uint64_t> many_bits;
+  const size_t slice_keys = std::min(selection.size(), traits.slice_keys);
+  uint64_t* bits = few_bits;
+  if (slice_keys > QueryTraits::kSlice) {
+    many_bits.resize(BitmapWords(slice_keys));
+    bits = many_bits.data();
+  }
+  SelectedKeys selected;
+  UnansweredKeys unanswered;
+  size_t found = 0;
+  for (size_t begin = 0; begin < selection.size(); begin += slice_keys) {
+    const auto some = selection.subspan(begin, std::min(slice_keys, selection.size() - begin));
+    unanswered.Catch([&] { query(selected.Of(keys, some), bits); }, begin);
+    found += KeepSet(some, bits, out.data() + found);
+  }
+  unanswered.Throw(found);
+  return found;
+}
+
+template size_t AnswerFrom(QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                           std::span<const uint32_t> selection, std::span<uint32_t> out);
+template size_t AnswerFrom(QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                           std::span<const uint64_t> selection, std::span<uint64_t> out);
 
 }  // namespace tamis::detail

@@ -86,6 +86,17 @@ using QueryFunction = FunctionRef<void(const Keys& some, uint64_t* bits)>;
 // the query; UnansweredError is thrown only after all outputs are written.
 size_t Answer(QueryFunction query, const QueryTraits& traits, const Keys& keys, Output output);
 
+// Queries the keys of a selection vector by traits.slice_keys, and writes the indices whose keys
+// may be in the queried object, in the order of `selection`. Throws Error(kInvalidArgument) before
+// the first query if `out` is too small or an index is out of range, and the errors of the query.
+template <typename Index>
+size_t AnswerFrom(QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                  std::span<const Index> selection, std::span<Index> out);
+extern template size_t AnswerFrom(QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                                  std::span<const uint32_t> selection, std::span<uint32_t> out);
+extern template size_t AnswerFrom(QueryFunction query, const QueryTraits& traits, const Keys& keys,
+                                  std::span<const uint64_t> selection, std::span<uint64_t> out);
+
 // The keys without an answer in the parts of a call, in the order of keys.
 class UnansweredKeys {
  public:

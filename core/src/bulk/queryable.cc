@@ -20,6 +20,15 @@ size_t LookUp(const Queryable& queryable, const Keys& keys, const Output& output
   return detail::Answer(query, queryable.traits(), keys, output);
 }
 
+template <typename Index>
+size_t LookUpFrom(const Queryable& queryable, const Keys& keys, std::span<const Index> selection,
+                  std::span<Index> out) {
+  const auto query = [&](const Keys& some, uint64_t* bits) {
+    detail::QueryableAccess::Query(queryable, some, bits);
+  };
+  return detail::AnswerFrom(query, queryable.traits(), keys, selection, out);
+}
+
 }  // namespace
 
 Queryable::~Queryable() = default;
@@ -58,6 +67,16 @@ size_t Queryable::Select(Keys keys, std::span<uint32_t> out) const {
 
 size_t Queryable::Select(Keys keys, std::span<uint64_t> out) const {
   return LookUp(*this, keys, out);
+}
+
+size_t Queryable::SelectFrom(Keys keys, std::span<const uint32_t> selection,
+                             std::span<uint32_t> out) const {
+  return LookUpFrom(*this, keys, selection, out);
+}
+
+size_t Queryable::SelectFrom(Keys keys, std::span<const uint64_t> selection,
+                             std::span<uint64_t> out) const {
+  return LookUpFrom(*this, keys, selection, out);
 }
 
 size_t Queryable::Count(Keys keys) const { return LookUp(*this, keys, Output::Count()); }
