@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = [*(f"{part}/include" for part in ("core", "bank", "formats", "plan", "live", "redis", "parquet", "cuda")),
+HEADERS = [*(f"{part}/include" for part in ("core", "bank", "formats", "join", "plan", "live", "redis", "parquet", "cuda")),
            "bindings/c/include"]
 
 # A comment of whole lines, a directive with its continuations, a line of code.

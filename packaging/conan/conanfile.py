@@ -8,8 +8,8 @@ from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
 from conan.tools.scm import Version
 
-SOURCES = ("CMakeLists.txt", "LICENSE", "bank/*", "bindings/c/*", "cmake/*", "core/*", "cuda/*", "formats/*", "live/*",
-           "parquet/*", "plan/*", "simd/*")
+SOURCES = ("CMakeLists.txt", "LICENSE", "bank/*", "bindings/c/*", "cmake/*", "core/*", "cuda/*", "formats/*", "join/*",
+           "live/*", "parquet/*", "plan/*", "simd/*")
 
 
 class Tamis(ConanFile):

@@ -463,8 +463,38 @@ def bank_file(hash_kind, seed, fpr, groups):
     return header + bytes(16384 - len(header)) + payload + tables
 
 
+# Name: key type, kind of the hash, range of the bitmap or None, blocks, kept keys, keys, contents. See join/FORMAT.md.
+JOIN_RECIPES = {
+    "join_v1_keys": (0, XXH3, None, 5, 9, (7, 2**64 - 1, 7), 1),
+    "join_v1_bitmap": (0, XXH3, (2**64 - 2, 100), 0, 0, (2**64 - 1, 100, 0), 2),
+    "join_v1_blocks": (1, XXH3, None, 5, 2, (1, 2, 3), 3),
+}
+
+
+def join_part(key_type, hash_kind, bits, blocks, kept_keys, keys, contents):
+    low, high = bits or (0, 0)
+    if contents == 1:
+        payload = struct.pack(f"<{len(keys)}Q", *keys)
+    elif contents == 2:
+        words = ((high - low) % 2**64 + 2 + 63) // 64
+        payload = sum(1 << (key - low) % 2**64 for key in set(keys)).to_bytes(8 * words, "little")
+    else:
+        payload = split_block(blocks, hash_kind, 0, [struct.pack("<Q", key) for key in keys])
+    signed = [key - 2**64 if key >> 63 else key for key in keys]
+    extent = (min(keys), max(keys), min(signed), max(signed))
+    if key_type == 1:
+        extent = (2**64 - 1, 0, 2**63 - 1, -2**63)
+    header = b"tamisJP\x1a" + struct.pack(
+        "<IIIIQIIQQQQQIIQQQqqIIQ", 1, 152, key_type, hash_kind, 0, bits is not None, contents, low, high, blocks,
+        kept_keys, 4096, 3, 0, len(keys), *extent, 1 << INTEGER, 0, len(payload))
+    seed = xxhash.xxh3_64_intdigest(header)
+    return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(payload, seed)) + payload
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
+    for name, recipe in JOIN_RECIPES.items():
+        (directory / (name + ".part")).write_bytes(join_part(*recipe))
     for make_file, recipes in [(split_block_file, RECIPES), (cuckoo_file, CUCKOO_RECIPES),
                                (bloom_file, BLOOM_RECIPES), (counting_file, COUNTING_RECIPES),
                                (fuse_file, FUSE_RECIPES), (scalable_file, SCALABLE_RECIPES)]:

@@ -18,6 +18,7 @@
 #include "tamis/formats/redis_bloom.h"
 #include "tamis/formats/redis_cuckoo.h"
 #include "tamis/formats/spark.h"
+#include "tamis/join/join_filter.h"
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/unanswered_error.h"
@@ -110,6 +111,18 @@ std::vector<Holder> MakeHolders() {
   });
   holders.push_back(
       {"view", [](const std::vector<uint64_t>& keys) { return std::make_unique<OfView>(keys); }});
+  for (const bool complete : {false, true}) {
+    holders.push_back(
+        {complete ? "join" : "incomplete_join", [complete](const std::vector<uint64_t>& keys) {
+           auto filter =
+               std::make_unique<JoinFilter>(JoinFilterOptions{.expected_keys = keys.size() + 1});
+           JoinFilter::Part part = filter->MakePart(0);
+           part.Insert(keys);
+           filter->Add(std::move(part));
+           if (complete) filter->Complete(1);
+           return filter;
+         }});
+  }
   holders.push_back({"even_numbers",
                      [](const std::vector<uint64_t>&) { return std::make_unique<EvenNumbers>(); }});
   return holders;

@@ -22,8 +22,8 @@ struct Holder {
 
 inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.name; }
 
-// Returns one holder for each filter kind, for views, concurrent filters, windows, formats, and
-// EvenNumbers.
+// Returns one holder for each filter kind, for views, concurrent filters, windows, formats, join
+// filters and EvenNumbers.
 const std::vector<Holder>& Holders();
 
 // Answers "maybe" for even integers and "no" for odd integers, slowly and without a filter. Refuses

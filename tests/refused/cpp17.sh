@@ -6,11 +6,11 @@ compiler=$1
 root=$2
 failed=0
 set --
-for part in core bank formats plan live redis parquet cuda; do
+for part in core bank formats join plan live redis parquet cuda; do
   set -- "$@" -I "$root/$part/include"
 done
 for header in "$root"/core/include/tamis/*.h "$root"/formats/include/tamis/formats/*.h \
-  "$root"/bank/include/tamis/bank/*.h "$root"/plan/include/tamis/plan/*.h \
+  "$root"/bank/include/tamis/bank/*.h "$root"/join/include/tamis/join/*.h "$root"/plan/include/tamis/plan/*.h \
   "$root"/live/include/tamis/live/*.h "$root"/redis/include/tamis/redis/*.h \
   "$root"/parquet/include/tamis/parquet/*.h "$root"/cuda/include/tamis/cuda/*.h; do
   [ "${header##*/}" != version.h ] || continue  # only macros

@@ -32,13 +32,13 @@ POSIX = r"(sys/\w+|unistd|fcntl|dirent|poll|sched|pthread|signal|termios)\.h"
 WINDOWS = r"windows\.h"
 OS = r"core/src/os/\w+\.h"
 # Folders that use core, are in the same library, and follow the order of its folders.
-PARTS = ("bank", "formats", "plan")
+PARTS = ("bank", "formats", "join", "plan")
 LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
 # For every folder: texts of messages, and everything that compilers spell differently.
 SHARED = r"tamis/detail/(str_cat|compiler)\.h"
 PUBLIC = rf"tamis/(?!detail/|c/|c\.h)[\w/]+\.h|{SHARED}"
 CORE = r"tamis/(?!cuda/|live/|redis/|parquet/|c/|c\.h)[\w/]+\.h"
-PUBLIC_CORE = rf"tamis/(?!c\.h)((filters|file|engine|layout|bank|plan)/)?\w+\.h|{SHARED}"
+PUBLIC_CORE = rf"tamis/(?!c\.h)((filters|file|engine|layout|bank|join|plan)/)?\w+\.h|{SHARED}"
 C_API = r"tamis/(c|c/\w+)\.h"
 FORMATS = r"tamis/formats/\w+\.h"
 LIVE = r"tamis/live/[\w/]+\.h"
@@ -104,7 +104,7 @@ ALLOWED = [
       for name in ("guava", "kudu", "milvus", "redis_bloom", "spark")),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
-    ("examples/", [STD, r"tamis/((filters|file|engine|bank|live|plan)/)?\w+\.h"]),
+    ("examples/", [STD, r"tamis/((filters|file|engine|bank|join|live|plan)/)?\w+\.h"]),
     # The only file that includes CLI11, which takes seconds to compile.
     ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", SHARED, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
@@ -151,6 +151,7 @@ ROOMS = {
     "formats": ["filters", "bulk", "file", "backend", "base", "os", "error"],
     "plan": ["engine", "filters", "bulk", "file", "backend", "base", "error"],
     "bank": ["engine", "filters", "bulk", "file", "backend", "base", "os", "error"],
+    "join": ["engine", "filters", "bulk", "file", "backend", "base", "error"],
 }
 # The room of a public header that is not in a folder of that name. The first pattern that matches the path below
 # tamis/ decides.

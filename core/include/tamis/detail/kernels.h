@@ -16,6 +16,7 @@
 #include "tamis/detail/cuckoo_kernels.h"
 #include "tamis/detail/format_hash_kernels.h"
 #include "tamis/detail/fuse_kernels.h"
+#include "tamis/detail/join_kernels.h"
 #include "tamis/detail/split_block_kernels.h"
 #include "tamis/detail/xxh64_rests.h"
 
@@ -35,6 +36,7 @@ namespace tamis::detail {
   V(FuseKernels, fuse16)            \
   V(FuseKernels, fuse32)            \
   V(BankKernels, bank)              \
+  V(JoinKernels, join)              \
   V(FormatHashKernels, format_hash)
 
 // Kernels for filters of all kinds.

@@ -1,0 +1,104 @@
+// Widened keys, and hashes of several columns.
+#include "tamis/join/join_keys.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tamis/error.h"
+#include "tamis/hash_keys.h"
+#include "tamis/join/join_filter.h"
+#include "tests/core/file_test_util.h"
+#include "tests/test_util.h"
+
+namespace tamis::join_keys_test {
+
+template <typename T>
+class SmallIntegersTest : public testing::Test {};
+using SmallIntegers = testing::Types<int8_t, uint8_t, int16_t, uint16_t>;
+TYPED_TEST_SUITE(SmallIntegersTest, SmallIntegers);
+
+TYPED_TEST(SmallIntegersTest, Widened_AreTheSameKeys) {
+  std::vector<TypeParam> keys;
+  for (int64_t key = std::numeric_limits<TypeParam>::min();
+       key <= std::numeric_limits<TypeParam>::max(); key += 3) {
+    keys.push_back(static_cast<TypeParam>(key));
+  }
+  JoinFilter filter({.expected_keys = keys.size()});
+  JoinFilter::Part part = filter.MakePart(0);
+  part.Insert(WidenKeys(std::span<const TypeParam>(keys)));
+  filter.Add(std::move(part));
+  filter.Complete(1);
+  const std::set<int64_t> in(keys.begin(), keys.end());
+  for (int64_t key = -40'000; key <= 70'000; key += 7) {
+    ASSERT_EQ(filter.Contains(static_cast<uint64_t>(key)), in.contains(key)) << key;
+  }
+}
+
+TEST(HashColumnsTest, Rows_HaveTheDocumentedHashes) {
+  const HashSpec hash = {HashKind::kXxh3, 5};
+  const std::vector<uint64_t> a = RandomKeys(5000, 1);
+  std::vector<std::string> b(5000);
+  for (size_t i = 0; i < b.size(); ++i) b[i] = std::to_string(i % 100);
+  const std::vector<int32_t> c(5000, -3);
+  const std::vector<Keys> columns = {a, b, c};
+  const ColumnHashes two = HashColumns(std::span(columns).first(2), hash);
+  const ColumnHashes three = HashColumns(columns, hash);
+  for (size_t i = 0; i < a.size(); ++i) {
+    const uint64_t of_two = HashU64(HashU64(a[i], hash), hash) + HashBytes(b[i], hash);
+    ASSERT_EQ(two.hashes()[i], of_two);
+    ASSERT_EQ(three.hashes()[i],
+              HashU64(of_two, hash) + HashU64(static_cast<uint64_t>(int64_t{-3}), hash));
+  }
+  EXPECT_EQ(HashColumns(std::span(columns).first(1), hash).hashes()[7], HashU64(a[7], hash));
+}
+
+// (1, 2) and (2, 1) are different rows, and so are (1, 1) and (2, 2).
+TEST(HashColumnsTest, OrderAndValues_Matter) {
+  std::vector<uint64_t> a, b;
+  for (uint64_t i = 0; i < 100; ++i) {
+    for (uint64_t j = 0; j < 100; ++j) {
+      a.push_back(i);
+      b.push_back(j);
+    }
+  }
+  const std::vector<Keys> columns = {a, b};
+  const ColumnHashes rows = HashColumns(columns);
+  EXPECT_EQ(std::set<uint64_t>(rows.hashes().begin(), rows.hashes().end()).size(), 10'000u);
+}
+
+TEST(HashColumnsTest, Nulls_OfAnyColumn_MakeTheRowNull) {
+  const std::vector<uint64_t> a = RandomKeys(300, 1);
+  const std::vector<std::string_view> b(300, "x");
+  std::vector<uint8_t> valid_a(40), valid_b(40);
+  Random random(1);
+  for (uint8_t& byte : valid_a) byte = static_cast<uint8_t>(random() | random());
+  for (uint8_t& byte : valid_b) byte = static_cast<uint8_t>(random() | random());
+  const std::vector<Keys> columns = {Keys(a).WithValidity(valid_a.data(), 3),
+                                     Keys(b).WithValidity(valid_b.data())};
+  const ColumnHashes rows = HashColumns(columns);
+  JoinFilter filter({.expected_keys = 300, .key_type = JoinKeyType::kHashes});
+  JoinFilter::Part part = filter.MakePart(0);
+  part.Insert(rows.keys());
+  filter.Add(std::move(part));
+  filter.Complete(1);
+  const Answers answers = filter.Contains(rows.keys());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(rows.keys().IsValid(i), columns[0].IsValid(i) && columns[1].IsValid(i));
+    EXPECT_EQ(answers[i], rows.keys().IsValid(i));
+  }
+}
+
+TEST(HashColumnsTest, BadColumns_Throw) {
+  const std::vector<uint64_t> a = {1, 2}, b = {1};
+  const std::vector<Keys> columns = {a, b};
+  ExpectError([&] { HashColumns(columns); }, ErrorCode::kInvalidArgument, "column 1 has 1 keys");
+  ExpectError([&] { HashColumns({}); }, ErrorCode::kInvalidArgument, "no columns");
+}
+
+}  // namespace tamis::join_keys_test
