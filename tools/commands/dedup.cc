@@ -547,7 +547,7 @@ Command AddDedup(const CommandLine& program) {
       .Type("N");
   command
       .Add("-p,--fpr", options->fpr, ParseFpr,
-           "share of the new lines that may be lost (default: 1e-6; --exact and n-grams: 1e-3)")
+           "share of new lines that may be lost (default: 1e-6; --exact, n-grams: 1e-3)")
       .Type("P");
   command
       .Add("--bytes", options->made.bytes, ParseBytes,
