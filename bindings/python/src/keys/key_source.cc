@@ -8,7 +8,10 @@ namespace tamis::python {
 nb::handle InKinds(const char* name) {
   static PyObject* kinds = nullptr;  // never released; the GIL protects it
   if (kinds == nullptr) {
-    nb::object imported = nb::module_::import_("tamis._kinds").attr("__dict__");
+    const nb::object module =
+        nb::steal(OrStay([] { return PyImport_ImportModule("tamis._kinds"); }));
+    if (!module.is_valid()) throw nb::python_error();
+    nb::object imported = module.attr("__dict__");
     if (kinds == nullptr) kinds = imported.release().ptr();
   }
   PyObject* const found = PyDict_GetItemString(kinds, name);  // borrowed
