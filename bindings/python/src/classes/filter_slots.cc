@@ -62,9 +62,10 @@ PyObject* AddAny(PyObject* self, PyObject* object) noexcept {
   Py_RETURN_NONE;
 }
 
-// The calls of filters of class F for most keys, inlined. In all other cases they leave the work to
-// ContainsAny and AddAny: if the filter has another kind, is not made or busy, or has no room, or
-// if the key is not a plain int or str.
+// Contains and Add are the calls of filters of class F, with the functions of F inlined. They leave
+// these cases to ContainsAny and AddAny:
+// - The filter has another kind, is not made yet, is in use, or has no room.
+// - The key is not a plain int or str.
 template <typename F, FilterKind kKind>
 int Contains(PyObject* self, PyObject* object) noexcept {
   using Py = PyBaseOf<kKind>;

@@ -23,8 +23,8 @@ namespace nb = nanobind;
 inline constexpr size_t kSliceKeys = size_t{1} << 24;
 // Number of keys that are converted at a time, if the library does not support their layout.
 inline constexpr size_t kConvertedKeys = size_t{1} << 17;
-// Number of keys that are read one by one at a time for a filter in memory: few enough that the
-// batch stays in the second level of caches, with the keys of about 16 bytes that are usual.
+// Number of keys in a batch of keys that are read one by one for a filter in memory. With strings
+// of about 16 bytes, such a batch stays in the second level of caches.
 inline constexpr size_t kCachedKeys = size_t{1} << 13;
 
 // Selects whether a source refuses floating-point and decimal numbers (kIntegers) or delivers them

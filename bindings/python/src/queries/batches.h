@@ -18,9 +18,9 @@
 namespace tamis::python {
 
 // Batches with at least this number of keys are processed without the GIL. Smaller batches take
-// less than a millisecond. So does reading kConvertedKeys keys one by one: after this number of
-// keys, a smaller batch releases the GIL, too. If each did, a call with smaller batches would get
-// the GIL for one batch in each interval of sys.getswitchinterval() that another thread computes.
+// less than a millisecond and keep the GIL, but one of them releases it after kConvertedKeys keys.
+// If each batch released it, a thread that computes would run for sys.getswitchinterval() between
+// two batches.
 inline constexpr size_t kReleasesGil = kCachedKeys + 1;
 
 // Calls work(keys, first) for each batch of `source`, without the GIL if there are many keys.
@@ -32,6 +32,10 @@ uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepa
                     const Lock& lock, const Work& work, size_t many = kReleasesGil) {
   uint64_t done = 0;
   size_t with_gil = 0;  // keys since other threads last had a chance to run
+  const auto report = [&] {
+    CheckSignals();
+    if (!progress.is_none()) Call(progress, nb::int_(done));
+  };
   Keys keys;
   while (source.Next(keys)) {
     prepare(keys, done);
@@ -47,9 +51,9 @@ uint64_t ForBatches(KeySource& source, nb::handle progress, const Prepare& prepa
       }
     }
     done += keys.size();
-    CheckSignals();
-    if (!progress.is_none()) Call(progress, nb::int_(done));
+    if (with_gil == 0) report();
   }
+  if (with_gil > 0) report();
   return done;
 }
 
