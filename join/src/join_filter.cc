@@ -25,10 +25,11 @@ namespace tamis {
 namespace detail {
 namespace {
 
-// Keys of a form with blocks whose range is checked at a time.
-constexpr size_t kRangeKeys = 16'384;
-// While no key of a call is out of range, one of this many slices is checked.
-constexpr size_t kSlicesPerCheck = 8;
+// Keys of a form with blocks whose range is checked at a time. They stay in a first-level cache.
+constexpr size_t kRangeKeys = 4096;
+// The range is checked only if it is smaller than this. A larger one removes few keys. The answer
+// for a key must not depend on the other keys of a call, so the check cannot depend on them either.
+constexpr uint64_t kCheckedSpan = uint64_t{1} << 62;
 
 // The owner of a ValueList.
 struct OwnedList {
@@ -138,25 +139,20 @@ struct CompletedJoin {
 
   // Probes only the slices that have keys in the range.
   void ProbeInRange(const Kernels& kernels, const Batch& batch, uint64_t* bits) const {
+    if (range->span >= kCheckedSpan) return Probe(kernels, batch, bits);
     alignas(64) uint64_t in_range[kRangeKeys / 64];
-    bool all_in_range = false;
-    for (size_t begin = 0, slice = 0; begin < batch.n; begin += kRangeKeys, ++slice) {
+    for (size_t begin = 0; begin < batch.n; begin += kRangeKeys) {
       const Batch some = {batch.hasher, batch.values + begin,
                           std::min(kRangeKeys, batch.n - begin)};
+      const size_t words = BitmapWords(some.n);
       uint64_t* const out = bits + begin / 64;
-      if (all_in_range && slice % kSlicesPerCheck != 0) {
-        Probe(kernels, some, out);
-        continue;
-      }
       kernels.join.in_range(*range, some.values, some.n, in_range);
-      const uint64_t count = kernels.popcount(in_range, BitmapWords(some.n));
-      all_in_range = count == some.n;
-      if (count == 0) {
-        std::fill_n(out, BitmapWords(some.n), uint64_t{0});
+      if (std::all_of(in_range, in_range + words, [](uint64_t word) { return word == 0; })) {
+        std::fill_n(out, words, uint64_t{0});
         continue;
       }
       Probe(kernels, some, out);
-      if (!all_in_range) kernels.intersect(out, in_range, BitmapWords(some.n));
+      kernels.intersect(out, in_range, words);
     }
   }
 };
