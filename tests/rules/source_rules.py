@@ -123,6 +123,7 @@ ALLOWED = [
     ("bench/cuda_peer_cuckoo_gpu.cu", [STD, r"cuda_runtime\.h", r"cuckoogpu/\w+\.cuh",
                                        r"bench/[\w/]+\.h"]),
     ("bench/cuda_", [STD, r"cuda_runtime\.h", PUBLIC, r"bench/[\w/]+\.h"]),
+    ("bench/join_table.cc", [STD, r"boost/unordered/\w+\.hpp", PUBLIC_CORE, r"bench/[\w/]+\.h"]),
     *((prefix, [STD, PUBLIC_CORE, LIVE, r"bench/[\w/]+\.h"])
       for prefix in ("bench/live_", "bench/suite/live_")),
     # The peers, textbook Redis filters, use the connections of the same client.
