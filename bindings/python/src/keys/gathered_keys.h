@@ -72,7 +72,7 @@ class GatheredKeys {
   // Copies a string of 4 to 16 bytes, the usual length of keys, without a call.
   void Append(std::string_view key) {
     const size_t n = key.size();
-    if (bytes_.size() - num_bytes_ < n) bytes_.resize(2 * (num_bytes_ + n));
+    if (bytes_.size() - num_bytes_ < n) bytes_.resize(std::max(2 * bytes_.size(), num_bytes_ + n));
     char* const to = bytes_.data() + num_bytes_;
     if (n >= 8 && n <= 16) {
       CopyEnds<uint64_t>(to, key);

@@ -63,7 +63,7 @@ inline bool ReadText(PyObject* object, std::string_view& key) noexcept {
 // The classes are compared exactly, because the stable ABI has to call Python for subclasses. No
 // object of a class with a destructor is on the stack, which saves instructions.
 template <typename Work>
-TAMIS_INLINE int ForPlainKey(PyObject* object, const Work& work) noexcept {
+TAMIS_INLINE int ForPlainKey(PyObject* object, const Work& work) {
   if (PyLong_CheckExact(object)) {
     uint64_t key;
     return ReadInt(object, key) ? work(key) : -1;
