@@ -350,6 +350,7 @@ TEST_F(DedupTextTest, WrongOptionsAreRefusedBeforeWorkStarts) {
       {"--unit paragraph --window 10", "--unit excludes --exact and --window"},
       {"--unit ngram --against text", "and not n-grams"},
       {"--unit paragraph --against text --filter f", "--against makes and changes no filter"},
+      {"--against text --fpr 1%", "--against makes and changes no filter"},
       {"--against text -n 10", "--against makes and changes no filter"},
   };
   for (const Case& c : cases) {

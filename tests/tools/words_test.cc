@@ -67,6 +67,13 @@ TEST(WordsTest, Arabic_WordsWithMarksAndItsOwnPunctuation) {
   EXPECT_EQ(WordsOf(persian + " " + digits + Utf8({0x6D4})), (Strings{persian, digits}));
 }
 
+// Symbols of several code points, such as a woman with a laptop and a red heart, have no words.
+TEST(WordsTest, JoinersAndVariationSelectors_BeginNoWord) {
+  EXPECT_EQ(WordsOf(Utf8({0x1F469, 0x200D, 0x1F4BB, ' ', 0x2764, 0xFE0F, 0x200D})), Strings{});
+  const std::string joined = Utf8({'a', 0x200D, 'b', 0xFE0F});
+  EXPECT_EQ(WordsOf(Utf8({0x200C}) + joined + Utf8({0x2764, 0xFE0F})), Strings{joined});
+}
+
 TEST(WordsTest, ScriptsWithoutSpaces_HaveAWordPerCharacter) {
   const auto each = [](const std::vector<uint32_t>& text) {
     Strings words;

@@ -220,9 +220,10 @@ void Check(const DedupOptions& options) {
   }
   if (!options.against.empty() &&
       (!options.filter.empty() || options.exact || options.window != 0 || options.scalable ||
-       options.made.capacity != 0 || options.made.bytes != 0)) {
+       options.made.capacity != 0 || options.made.bytes != 0 || options.fpr)) {
     refuse(
-        "--against makes and changes no filter: leave out --filter, --exact, --window and sizes");
+        "--against makes and changes no filter: leave out --filter, --exact, --window, --fpr and "
+        "sizes");
   }
   if (options.exact && options.window != 0) {
     refuse("--exact remembers all lines: leave out --window");

@@ -277,9 +277,7 @@ std::string_view TextUnits::Annotated(const KeyBatch& batch, size_t i, const Sli
                                       const Document& document) {
   const std::string_view record = batch.records[i];
   const size_t end = record.find_last_not_of(" \t\r\n");
-  if (record[end] != '}') {
-    throw Error(ErrorCode::kInvalidArgument, "--remove annotate needs lines with JSON objects");
-  }
+  if (record[end] != '}') return record;  // an array has no fields
   const char* before = ",\"tamis_repeated\":[[";
   record_ = record.substr(0, end);
   const auto add = [&](size_t begin, size_t bytes, double share) {

@@ -118,7 +118,6 @@ class TextUnits {
   const double threshold_;
   uint64_t oldest_factor_ = 1;  // kBase^(n-1)
   std::vector<Slice> slices_;
-  std::vector<size_t> new_units_;  // numbers of keys of the new units of the batch
   std::vector<std::string_view> strings_;
   std::vector<uint64_t> bits_;
   std::string record_;

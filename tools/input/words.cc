@@ -66,7 +66,10 @@ constexpr Range kSingles[] = {
     {0xFF66, 0xFF9F}, {0x16FE0, 0x18CFF}, {0x1AFF0, 0x1B2FF}, {0x20000, 0x3FFFF},
 };
 
-enum class Kind : uint8_t { kSeparator, kPartOfWord, kWord };
+// Joiners and variation selectors. They also stand between symbols, and are not words then.
+constexpr Range kContinuers[] = {{0x200C, 0x200D}, {0xFE00, 0xFE0F}, {0xE0100, 0xE01EF}};
+
+enum class Kind : uint8_t { kSeparator, kPartOfWord, kContinuer, kWord };
 
 template <size_t n>
 bool IsIn(const Range (&ranges)[n], uint32_t c) {
@@ -82,6 +85,7 @@ Kind FindKind(uint32_t c) {
     return is_part ? Kind::kPartOfWord : Kind::kSeparator;
   }
   if (IsIn(kSeparators, c)) return Kind::kSeparator;
+  if (IsIn(kContinuers, c)) return Kind::kContinuer;
   return IsIn(kSingles, c) ? Kind::kWord : Kind::kPartOfWord;
 }
 
@@ -123,7 +127,7 @@ std::string_view Words::Next() {
   size_t begin = at_;
   while (at_ < text_.size()) {
     const auto [kind, bytes] = FirstCharacter(text_.substr(at_), table);
-    if (kind == Kind::kPartOfWord) {
+    if (kind == Kind::kPartOfWord || (kind == Kind::kContinuer && at_ > begin)) {
       at_ += bytes;
       continue;
     }
