@@ -9,7 +9,7 @@ namespace {
 template <typename Index>
 bool Consecutive(std::span<const Index> selection) noexcept {
   for (size_t i = 1; i < selection.size(); ++i) {
-    if (selection[i] != selection[i - 1] + 1) return false;
+    if (selection[i] != uint64_t{selection[i - 1]} + 1) return false;
   }
   return true;
 }
@@ -23,7 +23,7 @@ std::span<const T> Gather(const Keys& keys, std::span<const Index> selection, si
   T* const to = reinterpret_cast<T*>(elements.data());
   for (size_t i = 0; i < selection.size(); ++i) {
     if constexpr (sizeof(T) == 1) {
-      std::memcpy(to + i * width, from + selection[i] * width, width);
+      if (width != 0) std::memcpy(to + i * width, from + selection[i] * width, width);
     } else {
       to[i] = from[selection[i]];
     }
