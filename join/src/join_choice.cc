@@ -85,8 +85,8 @@ JoinCandidate BitmapFor(const JoinLimits& limits, const std::optional<uint64_t>&
 
 JoinCandidate ListFor(const JoinLimits& limits, const JoinFacts& facts) {
   if (!facts.few) return Impossible(JoinForm::kList, "not known to be at most 64 keys");
-  return Candidate(limits, JoinForm::kList, FirstListSlots(facts.keys) * sizeof(uint64_t),
-                   kListShare);
+  const uint64_t slots = limits.list_tables * FirstListSlots(facts.keys);
+  return Candidate(limits, JoinForm::kList, slots * sizeof(uint64_t), kListShare);
 }
 
 bool Better(const JoinCandidate& a, const JoinCandidate& b) {
@@ -103,6 +103,7 @@ JoinLimits LimitsOf(const JoinFilterOptions& options, const Backend& backend) {
                        .l2_bytes = options.l2_bytes,
                        .l3_bytes = options.l3_bytes,
                        .fpr = options.fpr,
+                       .list_tables = options.key_type == JoinKeyType::kIntegers ? 2u : 1u,
                        .costs = {}};
   if (options.calibration != nullptr) {
     for (const Calibration::Point& point : options.calibration->points) {

@@ -17,6 +17,8 @@ struct JoinLimits {
   uint64_t l2_bytes = 0;
   uint64_t l3_bytes = 0;
   double fpr = 0;
+  // Tables of a list: of the hashes, or of the integers and their hashes.
+  uint64_t list_tables = 1;
   std::vector<CostAtSize> costs;  // of split-block lookups
 };
 

@@ -40,12 +40,13 @@ struct OwnedList {
   // multipliers have none (Dietzfelbinger et al., "A Reliable Randomized Algorithm for the
   // Closest-Pair Problem", 1997: two values collide with probability at most 2 / slots). Returns
   // false if all attempts fail, which has a probability below 2^-64.
-  bool Build(const std::vector<uint64_t>& values) {
+  bool Build(const std::vector<uint64_t>& values, uint64_t max_bytes) {
     if (values.empty()) return true;
     constexpr uint64_t kMaxSlots = 8192;
     constexpr int kAttempts = 64;
     uint64_t random = 0;
-    for (uint64_t size = FirstListSlots(values.size()); size <= kMaxSlots; size *= 2) {
+    for (uint64_t size = FirstListSlots(values.size());
+         size <= std::min(kMaxSlots, max_bytes / sizeof(uint64_t)); size *= 2) {
       view.shift = 64 - std::countr_zero(size);
       for (int i = 0; i < kAttempts; ++i) {
         view.multiplier = HashU64(++random) | 1;
@@ -139,7 +140,7 @@ struct CompletedJoin {
 
   // Probes only the slices that have keys in the range.
   void ProbeInRange(const Kernels& kernels, const Batch& batch, uint64_t* bits) const {
-    if (range->span >= kCheckedSpan) return Probe(kernels, batch, bits);
+    if (!range || range->span >= kCheckedSpan) return Probe(kernels, batch, bits);
     alignas(64) uint64_t in_range[kRangeKeys / 64];
     for (size_t begin = 0; begin < batch.n; begin += kRangeKeys) {
       const Batch some = {batch.hasher, batch.values + begin,
@@ -169,6 +170,7 @@ struct JoinState {
   uint32_t parts_added = 0;
 
   std::unique_ptr<const CompletedJoin> owned;
+  std::unique_ptr<const CompletedJoin> without_memory;   // takes its place if memory runs out
   std::atomic<const CompletedJoin*> completed{nullptr};  // nullptr before completion
 
   const CompletedJoin* get() const noexcept { return completed.load(std::memory_order_acquire); }
@@ -203,12 +205,14 @@ JoinChoice NothingBecause(std::string reason) {
 
 ValueRange ToValues(const JoinKeyRange& range) { return {range.low, range.span()}; }
 
-void MakeList(const JoinPartState& sum, std::vector<uint64_t> values, CompletedJoin& out) {
+void MakeList(const JoinPartState& sum, const JoinLimits& limits, std::vector<uint64_t> values,
+              CompletedJoin& out) {
   out.list_keys = values.size();
-  bool built = out.list.Build(values);
+  const uint64_t max_bytes = limits.max_bytes / limits.list_tables;
+  bool built = out.list.Build(values, max_bytes);
   if (sum.geometry.key_type == JoinKeyType::kIntegers) {
     for (uint64_t& value : values) value = HashU64(value, sum.geometry.hash);
-    built = built && out.hash_list.Build(values);
+    built = built && out.hash_list.Build(values, max_bytes);
   }
   if (built) return;
   out.form = JoinForm::kNothing;
@@ -231,14 +235,15 @@ void MakeBlocks(const JoinPartState& sum, const Backend* backend, uint64_t bytes
 }
 
 // Chooses from keys in full.
-void CompleteKeys(const JoinPartState& sum, const JoinLimits& limits, const Backend* backend,
+void CompleteKeys(JoinPartState& sum, const JoinLimits& limits, const Backend* backend,
                   CompletedJoin& out) {
+  sum.RemoveManyDuplicates();
   std::optional<std::vector<uint64_t>> few = FewDistinct(sum.keys);
   JoinFacts facts = {.keys = few ? few->size() : sum.keys.size(), .few = few.has_value()};
   if (out.range) facts.span = out.range->span;
   out.choice = ChooseJoinForm(limits, facts);
   out.form = out.choice.form;
-  if (out.form == JoinForm::kList) MakeList(sum, std::move(*few), out);
+  if (out.form == JoinForm::kList) MakeList(sum, limits, std::move(*few), out);
   if (out.form == JoinForm::kBitmap) MakeBitmap(sum, out);
   if (out.form == JoinForm::kBlocks) {
     MakeBlocks(sum, backend, out.choice.candidates.front().bytes, out);
@@ -255,7 +260,7 @@ std::unique_ptr<CompletedJoin> JoinState::MakeCompleted() const {
     return out;
   }
   const bool integers = geometry.key_type == JoinKeyType::kIntegers;
-  if (integers && sum->inserted != 0) out->range = ToValues(sum->extent.range());
+  if (integers && !sum->extent.empty()) out->range = ToValues(sum->extent.range());
   if (sum->contents == JoinForm::kList) {
     CompleteKeys(*sum, limits, backend, *out);
     return out;
@@ -263,7 +268,7 @@ std::unique_ptr<CompletedJoin> JoinState::MakeCompleted() const {
   out->form = sum->contents;
   out->choice.form = out->form;
   if (sum->contents == JoinForm::kBlocks) {
-    out->choice.reason = StrCat("a part had more than ", geometry.kept_keys, " keys");
+    out->choice.reason = "a part, or all parts together, had more keys than could be kept in full";
     out->blocks = std::move(sum->blocks);
   } else {
     out->choice = first_choice;
@@ -299,9 +304,6 @@ using detail::StrCat;
 
 namespace {
 
-// The highest number of a part plus 1. Limits the memory for the numbers.
-constexpr uint32_t kMaxParts = 1 << 20;
-
 void Require(bool good, const std::string& message) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, message);
 }
@@ -322,6 +324,7 @@ void Check(const JoinFilterOptions& options) {
   Require(!options.range || options.key_type == JoinKeyType::kIntegers,
           "a range needs JoinKeyType::kIntegers");
   Require(options.key_type <= JoinKeyType::kHashes, "key_type is unknown");
+  if (options.calibration != nullptr) options.calibration->Validate();
 }
 
 bool IsInteger(const Keys& keys) {
@@ -362,12 +365,17 @@ JoinFilter::JoinFilter(const JoinFilterOptions& options)
     }
   }
   state_->sum = std::make_unique<JoinPartState>(geometry, 0, state_->backend);
+  auto nothing = std::make_unique<detail::CompletedJoin>();
+  nothing->choice =
+      detail::NothingBecause(detail::WhyNothing(detail::JoinLimit::kMemory, options.max_bytes));
+  state_->without_memory = std::move(nothing);
 }
 
 JoinFilter::~JoinFilter() = default;
 
 JoinFilter::Part JoinFilter::MakePart(uint32_t index) const {
-  Require(index < kMaxParts, StrCat("part ", index, " must be below ", kMaxParts));
+  Require(index < detail::kMaxJoinParts,
+          StrCat("the number of the part is ", index, ", must be below ", detail::kMaxJoinParts));
   return Part(std::make_unique<JoinPartState>(state_->geometry, index, state_->backend));
 }
 
@@ -397,7 +405,7 @@ void JoinFilter::Complete(uint32_t parts_expected) {
     state_->owned = state_->MakeCompleted();
   } catch (const std::exception&) {  // std::bad_alloc or Error(kOutOfMemory)
     state_->sum->GiveUp(detail::JoinLimit::kMemory);
-    state_->owned = state_->MakeCompleted();
+    state_->owned = std::move(state_->without_memory);
   }
   state_->sum->keys = {};
   state_->completed.store(state_->owned.get(), std::memory_order_release);
@@ -440,7 +448,6 @@ QueryTraits JoinFilter::traits() const noexcept {
 
 // The types of all parts. Before completion, a key of any type may be in the filter.
 KeyTypes JoinFilter::key_types() const {
-  if (state_->geometry.key_type == JoinKeyType::kIntegers) return KeyType::kInteger;
   return complete() ? state_->sum->key_types : KeyTypes(KeyType::kUnknown);
 }
 

@@ -14,12 +14,26 @@
 
 namespace tamis::detail {
 
+namespace {
+
+// Counts from bytes may be any number, so a sum stops at the largest one.
+uint64_t Sum(uint64_t a, uint64_t b) noexcept { return a + b < a ? ~uint64_t{0} : a + b; }
+
+// Returns whether at least half of the values are copies of others. Changes the values.
+bool HalfRepeat(std::vector<uint64_t>& values) {
+  std::ranges::sort(values);
+  return 2 * std::ranges::unique(values).size() >= values.size();
+}
+
+}  // namespace
+
 std::string JoinGeometry::ToText() const {
   std::string text = StrCat(key_type == JoinKeyType::kIntegers ? "integers" : "hashes", ", ",
                             HashKindName(hash.kind), " with seed ", hash.seed, ", ");
   if (has_bitmap) {
-    text += StrCat("a bitmap from ", static_cast<int64_t>(range.low), " to ",
-                   static_cast<int64_t>(range.high));
+    text += range.low <= range.high
+                ? StrCat("a bitmap from ", range.low, " to ", range.high)
+                : StrCat("a bitmap from ", static_cast<int64_t>(range.low), " to ", range.high);
   } else {
     text += StrCat(kept_keys, " keys, then ", num_blocks, " blocks");
   }
@@ -98,7 +112,7 @@ void JoinPartState::GiveUp(JoinLimit why) noexcept {
 }
 
 void JoinPartState::Insert(const uint64_t* values, size_t n) noexcept {
-  inserted += n;
+  inserted = Sum(inserted, n);
   if (contents == JoinForm::kNothing || n == 0) return;
   if (geometry.key_type == JoinKeyType::kIntegers) extent.Add(values, n);
   try {
@@ -125,7 +139,22 @@ void JoinPartState::SetBits(const uint64_t* values, size_t n) {
   }
 }
 
-// Sorting removes duplicates, and is only worthwhile if there are many. A sample shows that.
+// Sorting takes long, and is only worthwhile if at least half of the keys are duplicates.
+void JoinPartState::RemoveManyDuplicates() {
+  // The first sample shows a few keys that repeat often. The second has all copies of its keys, and
+  // shows many keys that repeat a few times.
+  constexpr size_t kSample = 1024;
+  std::vector<uint64_t> by_place, by_value;
+  const uint64_t step = keys.size() / kSample + 1;
+  for (size_t i = 0; i < keys.size(); i += step) by_place.push_back(keys[i]);
+  for (const uint64_t key : keys) {
+    if (HashU64(key) < ~uint64_t{0} / step) by_value.push_back(key);
+  }
+  if (!HalfRepeat(by_place) && !HalfRepeat(by_value)) return;
+  std::ranges::sort(keys);
+  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+}
+
 void JoinPartState::Keep(const uint64_t* values, size_t n, uint64_t most) {
   while (n > 0) {
     const size_t some = std::min<size_t>(n, most - std::min<uint64_t>(most, keys.size()));
@@ -133,15 +162,7 @@ void JoinPartState::Keep(const uint64_t* values, size_t n, uint64_t most) {
     values += some;
     n -= some;
     if (n == 0) return;
-    constexpr size_t kSample = 1024;
-    std::vector<uint64_t> sample;
-    for (size_t i = 0; i < keys.size(); i += keys.size() / kSample + 1) sample.push_back(keys[i]);
-    std::ranges::sort(sample);
-    const auto same = std::ranges::unique(sample).size();
-    if (2 * same >= sample.size()) {
-      std::ranges::sort(keys);
-      keys.erase(std::ranges::unique(keys).begin(), keys.end());
-    }
+    RemoveManyDuplicates();
     if (2 * keys.size() > most) {
       Spill();
       return InsertUnchecked(values, n);
@@ -161,7 +182,7 @@ void JoinPartState::Spill() {
 }
 
 void JoinPartState::Merge(JoinPartState&& other) noexcept {
-  inserted += other.inserted;
+  inserted = Sum(inserted, other.inserted);
   key_types.Add(other.key_types);
   extent.Add(other.extent);
   if (contents == JoinForm::kNothing) return;

@@ -35,6 +35,9 @@ struct JoinGeometry {
   friend bool operator==(const JoinGeometry&, const JoinGeometry&) = default;
 };
 
+// The highest number of a part plus 1. Limits the memory for the numbers.
+inline constexpr uint32_t kMaxJoinParts = 1 << 20;
+
 // Why a part has nothing. The values are part of the format.
 enum class JoinLimit : uint32_t { kNone = 0, kBytes = 1, kRange = 2, kMemory = 3 };
 
@@ -50,6 +53,7 @@ struct KeyExtent {
   int64_t signed_low = INT64_MAX;
   int64_t signed_high = INT64_MIN;
 
+  bool empty() const noexcept { return low > high; }
   void Add(const uint64_t* keys, size_t n) noexcept;
   void Add(const KeyExtent& other) noexcept;
   // Returns the smaller of the two ranges. Must not be called without keys.
@@ -66,6 +70,9 @@ struct JoinPartState {
   void Merge(JoinPartState&& other) noexcept;
   // Drops the keys: every query has to answer "maybe".
   void GiveUp(JoinLimit why) noexcept;
+  // Removes duplicates of the keys in full, if a sample shows that at least half are duplicates.
+  // Throws std::bad_alloc.
+  void RemoveManyDuplicates();
   uint64_t bytes() const noexcept;
   Keys AsKeys(const uint64_t* values, size_t n) const noexcept;
 

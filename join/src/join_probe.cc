@@ -28,7 +28,8 @@ JoinProbe::JoinProbe(const JoinFilter& filter, const JoinProbeOptions& options)
                     std::isfinite(options.margin) && options.pause_rows > 0;
   if (good) return;
   throw Error(ErrorCode::kInvalidArgument,
-              "row_ns must be at least 0, margin at least 1, sample_rows and pause_rows above 0");
+              "row_ns must be finite and at least 0, margin finite and at least 1, sample_rows and "
+              "pause_rows above 0");
 }
 
 bool JoinProbe::Wanted(uint64_t rows) noexcept {
@@ -69,6 +70,7 @@ size_t JoinProbe::SelectFrom(const Keys& keys, std::span<const uint32_t> selecti
 }
 
 void JoinProbe::Record(uint64_t rows, uint64_t passed, double ns) noexcept {
+  if (!(ns >= 0 && std::isfinite(ns))) return;
   counters_.rows += rows;
   counters_.passed += passed;
   counters_.ns += ns;

@@ -75,8 +75,9 @@ class PartReader {
   std::unique_ptr<JoinPartState> Read() {
     CheckFrame();
     const JoinGeometry geometry = ReadGeometry();
-    auto part =
-        std::make_unique<JoinPartState>(geometry, Get<uint32_t>(at::kIndex), &DefaultBackend());
+    const auto index = Get<uint32_t>(at::kIndex);
+    InRange("number of the part", at::kIndex, index, 0, kMaxJoinParts - 1);
+    auto part = std::make_unique<JoinPartState>(geometry, index, &DefaultBackend());
     ReadState(*part);
     ReadPayload(*part);
     return part;
@@ -144,9 +145,11 @@ class PartReader {
     const auto contents = Get<uint32_t>(at::kContents);
     InRange("contents", at::kContents, contents, 0, static_cast<uint32_t>(JoinForm::kBlocks));
     part.contents = static_cast<JoinForm>(contents);
+    part.inserted = Get<uint64_t>(at::kInserted);
     const bool fits = part.contents == JoinForm::kNothing ||
                       (part.contents == JoinForm::kBitmap) == part.geometry.has_bitmap;
-    if (!fits || (part.contents == JoinForm::kBlocks && part.geometry.num_blocks == 0)) {
+    const bool empty = part.geometry.num_blocks == 0 || part.inserted == 0;
+    if (!fits || (part.contents == JoinForm::kBlocks && empty)) {
       check_.Fail(ErrorCode::kCorrupt, "contents", at::kContents, "do not fit the layout");
     }
     const auto limit = Get<uint32_t>(at::kLimit);
@@ -154,7 +157,6 @@ class PartReader {
     InRange("limit", at::kLimit, limit, nothing ? 1 : 0,
             nothing ? static_cast<uint32_t>(JoinLimit::kMemory) : 0);
     part.limit = static_cast<JoinLimit>(limit);
-    part.inserted = Get<uint64_t>(at::kInserted);
     const auto types = Get<uint32_t>(at::kKeyTypes);
     InRange("key types", at::kKeyTypes, types, 0, (1 << KeyTypes::kCount) - 1);
     part.key_types = KeyTypes::FromBits(static_cast<uint16_t>(types));
@@ -187,6 +189,7 @@ class PartReader {
 
   void ReadWords(std::vector<uint64_t>& words) const {
     words.resize(payload_bytes() / sizeof(uint64_t));
+    if (words.empty()) return;
     std::memcpy(words.data(), bytes_.data() + at::kPayload, payload_bytes());
   }
 

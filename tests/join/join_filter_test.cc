@@ -513,4 +513,47 @@ TEST(JoinFilterFaultTest, ManyKeys_StillFilter) {
   }
 }
 
+TEST(JoinFilterTest, Lists_StayWithinMaxBytes) {
+  for (const uint64_t max_bytes : {4096, 8192, 16384, 65536}) {
+    for (const uint64_t n : {1, 10, 33, 64}) {
+      JoinFilter filter({.expected_keys = n, .max_bytes = max_bytes});
+      JoinFilter::Part part = filter.MakePart(0);
+      part.Insert(RandomKeys(n, n));
+      filter.Add(std::move(part));
+      filter.Complete(1);
+      EXPECT_LE(filter.bytes(), max_bytes) << n;
+      EXPECT_EQ(filter.Count(RandomKeys(n, n)), n) << max_bytes;
+    }
+  }
+}
+
+// Blocks are sized for the keys, not for their copies in several parts.
+TEST(JoinFilterTest, CopiesInOtherParts_DoNotCount) {
+  uint64_t bytes[2];
+  for (const uint32_t parts : {1u, 16u}) {
+    JoinFilter filter({.expected_keys = 4000});
+    for (uint32_t i = 0; i < parts; ++i) {
+      JoinFilter::Part part = filter.MakePart(i);
+      part.Insert(RandomKeys(4000, 1));
+      filter.Add(std::move(part));
+    }
+    filter.Complete(parts);
+    EXPECT_EQ(filter.form(), JoinForm::kBlocks);
+    bytes[parts / 16] = filter.bytes();
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(JoinFilterTest, KeyTypes_AreThoseOfTheParts) {
+  JoinFilter filter({.expected_keys = 1});
+  EXPECT_TRUE(filter.key_types().Admit(KeyType::kTime));
+  JoinFilter::Part part = filter.MakePart(0);
+  const std::vector<uint64_t> keys = {1};
+  part.Insert(Keys(keys).WithKeyType(KeyType::kTime));
+  filter.Add(std::move(part));
+  filter.Complete(1);
+  EXPECT_TRUE(filter.key_types().Admit(KeyType::kTime));
+  EXPECT_FALSE(filter.key_types().Admit(KeyType::kInteger));
+}
+
 }  // namespace tamis::join_filter_test

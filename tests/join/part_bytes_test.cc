@@ -1,5 +1,6 @@
 // Parts as bytes: every form is read again, and damage is detected.
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include <cstdint>
 #include <cstring>
@@ -93,6 +94,53 @@ TEST(JoinPartBytesTest, Errors_NameTheCheckAndTheOffset) {
   expect(12, "header length", ErrorCode::kCorrupt);
   expect(136, "payload length", ErrorCode::kCorrupt);
   expect(152, "checksum", ErrorCode::kCorrupt);
+}
+
+// Sets a field, and the checksum as join/FORMAT.md defines it.
+template <typename T>
+void Set(Bytes& bytes, size_t at, T value) {
+  constexpr size_t kChecksum = 144, kPayload = 152;
+  std::memcpy(bytes.data() + at, &value, sizeof(value));
+  const uint64_t header = XXH3_64bits(bytes.data(), kChecksum);
+  const uint64_t sum =
+      XXH3_64bits_withSeed(bytes.data() + kPayload, bytes.size() - kPayload, header);
+  std::memcpy(bytes.data() + kChecksum, &sum, sizeof(sum));
+}
+
+constexpr size_t kIndex = 80, kInserted = 88;
+
+TEST(JoinPartBytesTest, NumbersOfParts_AreLimited) {
+  Bytes bytes = Filled(Kept(), {1}).Serialize();
+  Set<uint32_t>(bytes, kIndex, 1'048'575);
+  EXPECT_EQ(Part::FromBytes(bytes).index(), 1'048'575u);
+  for (const uint32_t index : {1'048'576u, 0xFFFFFFFFu}) {
+    Set(bytes, kIndex, index);
+    EXPECT_THROW(Part::FromBytes(bytes), FormatError) << index;
+  }
+}
+
+TEST(JoinPartBytesTest, BlocksWithoutKeys_AreRefused) {
+  Bytes bytes = Filled(Kept(), RandomKeys(1000, 1)).Serialize();
+  Set<uint64_t>(bytes, kInserted, 0);
+  EXPECT_THROW(Part::FromBytes(bytes), FormatError);
+}
+
+// The sum of the counts of parts is at most 2^64 - 1. It does not wrap around to 0, which would
+// mean that there are no keys.
+TEST(JoinPartBytesTest, CountsThatExceed64Bits_LoseNoKey) {
+  const std::vector<uint64_t> keys = RandomKeys(1000, 1);
+  JoinFilter filter(Kept());
+  Part honest = filter.MakePart(0);
+  honest.Insert(keys);
+  filter.Add(std::move(honest));
+  Part other = filter.MakePart(1);
+  other.Insert(RandomKeys(5, 2));
+  Bytes bytes = other.Serialize();
+  Set(bytes, kInserted, ~uint64_t{0} - 999);
+  filter.Add(Part::FromBytes(bytes));
+  filter.Complete(2);
+  EXPECT_EQ(filter.form(), JoinForm::kBlocks);
+  EXPECT_EQ(filter.Count(keys), keys.size());
 }
 
 // Files that join/FORMAT.md and tests/golden/make_golden.py define.

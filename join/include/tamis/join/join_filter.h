@@ -76,7 +76,7 @@ struct JoinFilterOptions {
   // Maximum bytes of each part, and of the completed filter.
   uint64_t max_bytes = uint64_t{64} << 20;
   // Maximum number of keys that a part without a bitmap keeps in full. While all parts keep theirs,
-  // the completed filter may be a list, a bitmap, or blocks of exactly the right size.
+  // the completed filter may be a list, a bitmap, or blocks for the number of kept keys.
   uint64_t kept_keys = uint64_t{1} << 16;
   uint64_t l2_bytes = uint64_t{1} << 20;   // the second-level cache of a processor
   uint64_t l3_bytes = uint64_t{16} << 20;  // the third-level cache
@@ -115,13 +115,14 @@ struct JoinChoice {
 // that, the answer is "maybe" for every key of every part. A "no" is never wrong:
 // - Complete throws if a part is missing. A part cannot be added twice.
 // - Parts with another memory layout are refused.
-// - A part that exceeds max_bytes, gets a key outside of the known range, or cannot get memory
-//   turns the whole filter into kNothing.
+// - A part that exceeds max_bytes, or cannot get memory, turns the whole filter into kNothing. A
+// part
+//   with a bitmap also does that if it gets a key outside of the known range.
 //
 // The contents of a part are fixed by the options: if the range is known and a bitmap is the best
 // structure for expected_keys in it, a bitmap. Otherwise a part keeps its keys, with the smallest
-// and the largest one. A part with more than kept_keys distinct keys puts them into a split-block
-// filter. So Complete chooses:
+// and the largest one. When it has kept_keys keys, it removes duplicates, if at least half of the
+// keys are duplicates, and otherwise puts its keys into a split-block filter. So Complete chooses:
 //
 // | Parts | Completed filter |
 // |---|---|
@@ -151,7 +152,8 @@ class JoinFilter final : public Queryable {
   // Adds the keys of a part. Throws, and changes nothing:
   // - Error(kIncompatible) if the part has another memory layout; the message has both layouts,
   // - Error(kInvalidArgument) if the part was added before, or is moved-from,
-  // - Error(kReadOnly) if the filter is complete.
+  // - Error(kReadOnly) if the filter is complete,
+  // - std::bad_alloc.
   void Add(Part&& part);
   // Chooses the structure and publishes it. Throws Error(kInvalidArgument) unless exactly the parts
   // 0 to `parts_expected` - 1 were added, Error(kReadOnly) if the filter is complete. Afterwards
@@ -167,8 +169,8 @@ class JoinFilter final : public Queryable {
   JoinChoice choice() const;
   // Number of parts added.
   uint32_t parts_added() const;
-  // The smallest and the largest key, or all keys of the known range. Empty before completion,
-  // without keys, for hashes, and for kNothing.
+  // The smallest and the largest key. For parts that have a bitmap: the known range. Empty before
+  // completion, for hashes, for kNothing, and without keys unless the parts have a bitmap.
   std::optional<JoinKeyRange> range() const noexcept;
   // The split-block filter, for an Engine or a GPU. nullptr for other forms. Valid as long as this
   // object.

@@ -68,7 +68,8 @@ class JoinProbe {
   size_t Select(const Keys& keys, std::span<uint32_t> out);
   size_t SelectFrom(const Keys& keys, std::span<const uint32_t> selection, std::span<uint32_t> out);
 
-  // Adds a measurement. For engines that query and measure by themselves.
+  // Adds a measurement. For engines that query and measure by themselves. Ignores a time that is
+  // negative or not finite.
   void Record(uint64_t rows, uint64_t passed, double ns) noexcept;
 
   JoinVerdict verdict() const noexcept { return verdict_; }
