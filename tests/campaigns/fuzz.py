@@ -91,6 +91,7 @@ def parquet():
 SEEDS = {
     "open": lambda: golden("*.tamis"),
     "bank": lambda: golden("*.bank"),
+    "join": lambda: golden("join_*.part"),
     "guava": guava,
     "kudu": kudu,
     "blocks": blocks,
