@@ -18,7 +18,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "bank", "cmake", "core", "formats", "live",
+PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "bank", "cmake", "core", "formats", "join", "live",
          "parquet", "plan", "redis", "simd"]
 BUILD = ["scikit-build-core>=1.1", "nanobind==3.1.0", "ninja"]  # stubs vary with nanobind
 TEST = ["pytest", "hypothesis", "numpy", "pyarrow", "polars", "pandas", "duckdb"]
