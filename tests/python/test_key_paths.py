@@ -55,6 +55,21 @@ def test_every_way_sets_the_bits_of_a_column(cls, hash, keys):
 
 
 @pytest.mark.parametrize("cls", SIZED)
+def test_every_length_of_text_and_the_limits_of_integers(cls):
+    texts = ["x" * n for n in range(70)]
+    one, many = make(cls, 1000), make(cls, 1000)
+    for text in texts:
+        one.add(text)
+    many.update(texts)
+    for f in (one, many):
+        assert all(text in f for text in texts) and all(f.contains(texts))
+    for key in (2**64, 2**64 + 5, 2**90, -2**63 - 1):
+        for use in (one.add, one.__contains__, lambda key: one.update([key]), lambda key: one.contains([key])):
+            with pytest.raises(OverflowError):
+                use(key)
+
+
+@pytest.mark.parametrize("cls", SIZED)
 @settings(deadline=None, derandomize=True)
 @given(keys=st.lists(st.one_of(INTEGERS, TEXTS), max_size=50, unique=True),
        asked=st.lists(st.one_of(INTEGERS, TEXTS), max_size=50))
