@@ -124,7 +124,7 @@ JoinChoice ChooseJoinForm(const JoinLimits& limits, const JoinFacts& facts) {
   JoinChoice choice;
   choice.candidates = {ListFor(limits, facts), BitmapFor(limits, facts.span),
                        BlocksFor(limits, facts.keys)};
-  std::ranges::stable_sort(choice.candidates, Better);
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(), Better);
   const JoinCandidate& best = choice.candidates.front();
   if (!best.possible()) {
     choice.reason =

@@ -21,8 +21,9 @@ uint64_t Sum(uint64_t a, uint64_t b) noexcept { return a + b < a ? ~uint64_t{0} 
 
 // Returns whether at least half of the values are copies of others. Changes the values.
 bool HalfRepeat(std::vector<uint64_t>& values) {
-  std::ranges::sort(values);
-  return 2 * std::ranges::unique(values).size() >= values.size();
+  std::sort(values.begin(), values.end());
+  const auto copies = values.end() - std::unique(values.begin(), values.end());
+  return 2 * static_cast<size_t>(copies) >= values.size();
 }
 
 }  // namespace
@@ -151,8 +152,8 @@ void JoinPartState::RemoveManyDuplicates() {
     if (HashU64(key) < ~uint64_t{0} / step) by_value.push_back(key);
   }
   if (!HalfRepeat(by_place) && !HalfRepeat(by_value)) return;
-  std::ranges::sort(keys);
-  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
 void JoinPartState::Keep(const uint64_t* values, size_t n, uint64_t most) {
