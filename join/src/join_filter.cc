@@ -36,10 +36,10 @@ struct OwnedList {
   std::vector<uint64_t> slots;  // empty: no values
   ValueList view;
 
-  // Finds a multiplier without collisions. For 8192 slots and 64 values, at least half of all odd
-  // multipliers have none (Dietzfelbinger et al., "A Reliable Randomized Algorithm for the
-  // Closest-Pair Problem", 1997: two values collide with probability at most 2 / slots). Returns
-  // false if all attempts fail, which has a probability below 2^-64.
+  // Finds a multiplier without collisions, and returns whether there was one. Two values collide
+  // with a probability of at most 2 / slots (Dietzfelbinger et al., "A Reliable Randomized
+  // Algorithm for the Closest-Pair Problem", 1997). So at least half of all odd multipliers
+  // separate 64 values in 8192 slots. Small limits of bytes allow fewer slots.
   bool Build(const std::vector<uint64_t>& values, uint64_t max_bytes) {
     if (values.empty()) return true;
     constexpr uint64_t kMaxSlots = 8192;

@@ -67,6 +67,14 @@ TEST(WordsTest, Arabic_WordsWithMarksAndItsOwnPunctuation) {
   EXPECT_EQ(WordsOf(persian + " " + digits + Utf8({0x6D4})), (Strings{persian, digits}));
 }
 
+// A blank in two or three bytes, a surrogate, and code points that do not exist.
+TEST(WordsTest, BytesThatAreNotUtf8_AreLetters) {
+  for (const std::string text : {"a\xC0\xA0z", "a\xE0\x80\xA0z", "a\xED\xA0\x80z",
+                                 "a\xF4\x90\x80\x80z", "a\xF8\x88\x80\x80z"}) {
+    EXPECT_EQ(WordsOf(text), Strings{text});
+  }
+}
+
 // Symbols of several code points, such as a woman with a laptop and a red heart, have no words.
 TEST(WordsTest, JoinersAndVariationSelectors_BeginNoWord) {
   EXPECT_EQ(WordsOf(Utf8({0x1F469, 0x200D, 0x1F4BB, ' ', 0x2764, 0xFE0F, 0x200D})), Strings{});

@@ -117,6 +117,10 @@ Character FirstCharacter(std::string_view text, const Kind* table) {
     if ((byte(i) & 0xC0) != 0x80) return {Kind::kPartOfWord, 1};  // not UTF-8
     c = c << 6 | (byte(i) & 0x3F);
   }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (first >= 0xF8 || c < kLeast[bytes] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) {
+    return {Kind::kPartOfWord, 1};  // not UTF-8
+  }
   return {c < kTableSize ? table[c] : FindKind(c), bytes};
 }
 

@@ -2,9 +2,9 @@
 //
 // A word is a longest run of letters, digits, marks and underscores. In scripts that are written
 // without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), each character is a
-// word. Blanks, punctuation and symbols, emoji included, are not parts of words. Words are not
-// changed: upper and lower case, for example, are different. A byte that is not a part of valid
-// UTF-8 counts as a letter.
+// word. Joiners and variation selectors continue a word, and do not begin one. Blanks, punctuation
+// and symbols, emoji included, are not parts of words. Words are not changed: upper and lower case,
+// for example, are different. A byte that is not a part of valid UTF-8 counts as a letter.
 #ifndef TAMIS_TOOLS_INPUT_WORDS_H_
 #define TAMIS_TOOLS_INPUT_WORDS_H_
 
