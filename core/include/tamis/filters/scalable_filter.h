@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tamis/detail/compiler.h"
 #include "tamis/filters/bloom_filter.h"
 #include "tamis/filters/cuckoo_filter.h"
 #include "tamis/filters/erasable_filter.h"
@@ -217,9 +218,10 @@ class ScalableFilter final : public detail::ScalableBase<std::is_base_of_v<Erasa
   size_t ChangeBatch(Change change, const detail::Kernels& kernels, const detail::Batch& batch,
                      uint64_t first, detail::Outcomes& outcomes) noexcept override;
 
-  // Probes the oldest `layers` layers.
-  void ProbeLayers(size_t layers, const detail::Kernels& kernels, const detail::Batch& batch,
-                   uint64_t* bits) const noexcept;
+  // Probes the oldest `layers` layers. Not inlined, because its arrays would then take 20 KiB of a
+  // small stack also while keys are inserted.
+  TAMIS_NOINLINE void ProbeLayers(size_t layers, const detail::Kernels& kernels,
+                                  const detail::Batch& batch, uint64_t* bits) const noexcept;
 
   bool EraseFromLayers(uint64_t hash) noexcept override;
   uint64_t CopiesOfHash(uint64_t hash) const noexcept override;  // of all layers
