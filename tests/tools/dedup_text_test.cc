@@ -317,6 +317,10 @@ TEST_F(DedupTextTest, LinesAndPackedFiles) {
   }
 }
 
+TEST_F(DedupTextTest, WithoutTexts_TheRateIsZero) {
+  EXPECT_EQ(Ok("tamis dedup --unit ngram --json /dev/null | grep fpr").out, "  \"fpr\": 0.0\n");
+}
+
 TEST_F(DedupTextTest, LineFeedsAreFoundHoweverTheyAreWritten) {
   Write("a.jsonl",
         "{\"t\":\"a\\\\n\\u000ab\\\\\\nc\\u000Ad\"}\n{\"t\":\"c\\nb\\\\\\u000ae\\nd\"}\n");

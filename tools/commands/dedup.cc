@@ -1,38 +1,40 @@
 // tamis dedup: writes the first of equal lines.
+#include "tools/commands/dedup.h"
+
 #include <tamis/engine/engine.h>
 #include <tamis/error.h>
+#include <tamis/file/filter_kind_name.h>
 #include <tamis/filters/any_filter.h>
 #include <tamis/filters/any_scalable_filter.h>
 #include <tamis/filters/filter_kinds.h>
-#include <tamis/filters/scalable_filter.h>
 #include <tamis/filters/split_block_filter.h>
 #include <tamis/key_types_text.h>
 #include <tamis/plan/plan.h>
 #include <tamis/units.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/commands/commands.h"
+#include "tools/commands/dedup_folder.h"
+#include "tools/commands/deduplicator.h"
+#include "tools/commands/estimate_keys.h"
 #include "tools/commands/overfull.h"
 #include "tools/commands/seen_keys.h"
 #include "tools/commands/text_units.h"
 #include "tools/input/count_keys.h"
 #include "tools/input/input.h"
 #include "tools/input/key_reader.h"
-#include "tools/input/key_type.h"
-#include "tools/input/repeated_keys.h"
-#include "tools/input/unchanged_inputs.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/kind_options.h"
 #include "tools/options/parse.h"
-#include "tools/options/run_options.h"
-#include "tools/options/secret.h"
 #include "tools/options/signals.h"
 #include "tools/os/file.h"
 #include "tools/os/interrupt.h"
@@ -94,6 +96,16 @@ constexpr char kDedupFooter[] =
     "--against FILTER compares with the keys of that filter only, and changes no filter: it "
     "removes\n"
     "the paragraphs of a test set from training data, for example.\n"
+    "\n"
+    "--output-dir DIR writes an output for each input, with the name of the input (without .gz or\n"
+    ".zst). After every --checkpoint inputs, the filter and the counts are saved there. If the run "
+    "is\n"
+    "interrupted, the same command goes on after the last checkpoint, and the outputs become the\n"
+    "same as without an interruption. More inputs can be added at the end of the command.\n"
+    "\n"
+    "Before the run, a sample of the files shows whether a filter of a given size will be too "
+    "full.\n"
+    "For texts this is an error, unless --overfull is given.\n"
     "\n";
 
 constexpr char kDedupExamples[] =
@@ -106,6 +118,7 @@ constexpr char kDedupExamples[] =
     "  tamis dedup --exact urls.txt > unique.txt              # loses no line\n"
     "  tamis dedup --unit paragraph --jsonl --field text docs.jsonl.zst > clean.jsonl\n"
     "  tamis dedup --unit ngram --threshold 0.8 --jsonl --field text docs.jsonl > clean.jsonl\n"
+    "  tamis dedup --unit paragraph --jsonl --field text --output-dir clean/ part-*.jsonl.zst\n"
     "  tamis dedup --unit ngram --filter test.tamis --jsonl --field text test.jsonl > /dev/null\n"
     "  tamis dedup --unit ngram --against test.tamis --jsonl --field text train.jsonl > "
     "clean.jsonl\n";
@@ -117,89 +130,6 @@ constexpr double kFpr = 1e-6;
 constexpr double kExactFpr = 1e-3;
 // The false-positive rate of n-grams. Many n-grams of a paragraph must be false positives at once.
 constexpr double kNgramFpr = 1e-3;
-
-struct DedupOptions {
-  InputOptions input;
-  KeyTypeOptions form;
-  SecretOptions secret;
-  RunOptions run;
-  TextOptions text;
-  std::string filter;   // empty: the filter is not saved
-  std::string against;  // empty: lines are compared with each other
-  // Options of a new filter.
-  FilterKind kind = SplitBlockBloomFilter::kKind;
-  FilterOptions made = {};
-  std::optional<double> fpr;
-  bool exact = false;
-  bool scalable = false;
-  uint64_t window = 0;  // 0: all keys are remembered
-  SaveOptions save;
-  bool json = false;
-
-  // By default, empty lines are compared and written like other lines.
-  DedupOptions() { input.empty = "keep"; }
-
-  KeyType key_type() const { return text.by_words() ? KeyType::kInteger : input.key_type(); }
-};
-
-class Counts {
- public:
-  // `fpr` is the false-positive rate at the beginning.
-  explicit Counts(double fpr) : fpr_(fpr) {}
-
-  // Counts `keys` keys, of which the filter recognized `fresh` as new. `fpr` is the rate after
-  // these keys. At rate p, a new key is recognized as new with probability 1 - p. So for each
-  // recognized key, p / (1 - p) new keys are expected to be lost.
-  void Add(uint64_t keys, uint64_t fresh, double fpr) {
-    keys_ += keys;
-    fresh_ += fresh;
-    const double p = (fpr_ + fpr) / 2;
-    if (fresh > 0) lost_ += static_cast<double>(fresh) * p / (1 - p);
-    fpr_ = fpr;
-  }
-
-  uint64_t keys() const { return keys_; }
-  uint64_t fresh() const { return fresh_; }
-  uint64_t left_out() const { return keys_ - fresh_; }
-  // Returns the expected number of new lines that were left out.
-  double lost() const { return std::min(lost_, static_cast<double>(left_out())); }
-
- private:
-  uint64_t keys_ = 0;
-  uint64_t fresh_ = 0;
-  double lost_ = 0;
-  double fpr_;
-};
-
-// Writes records as they are. If the last record of a file lacks its line end, adds it before the
-// next record.
-class RecordWriter {
- public:
-  explicit RecordWriter(bool raw) : raw_(raw) {}
-
-  void Write(std::string_view record) {
-    if (record.empty()) return;
-    if (open_) out_.Write("\n");
-    out_.Write(record);
-    open_ = !raw_ && record.back() != '\n';
-  }
-  void Write(const KeyBatch& batch, TextUnits& texts) {
-    for (size_t i = 0; i < batch.size(); ++i) Write(texts.Record(batch, i));
-    out_.Flush();
-  }
-  void Write(const KeyBatch& batch, Bitmap fresh) {
-    for (size_t i = 0; i < batch.size(); ++i) {
-      if (fresh.Test(i)) Write(batch.records[i]);
-    }
-    out_.Flush();  // lines of slow input are written without delay
-  }
-  void Close() { out_.Close(); }
-
- private:
-  Output out_;
-  const bool raw_;
-  bool open_ = false;
-};
 
 void Check(const DedupOptions& options) {
   options.input.Check();
@@ -228,6 +158,13 @@ void Check(const DedupOptions& options) {
   if (options.exact && options.window != 0) {
     refuse("--exact remembers all lines: leave out --window");
   }
+  if (options.folder.empty() && options.checkpoint != DedupOptions::kCheckpoint) {
+    refuse("--checkpoint needs --output-dir");
+  }
+  if (!options.folder.empty() &&
+      (!options.filter.empty() || options.exact || options.window != 0)) {
+    refuse("--output-dir has a filter of its own: leave out --filter, --exact and --window");
+  }
   if (options.window == 0) return;
   if (!options.secret.path.empty())
     refuse("--window makes a filter without a keyed hash: leave out --secret");
@@ -237,10 +174,6 @@ void Check(const DedupOptions& options) {
     refuse("--window determines the size: leave out --scalable, --capacity and --bytes");
   }
 }
-
-// Largest number of keys in a batch: enough work for several threads. The false-positive rate
-// hardly changes while this number of keys is inserted.
-constexpr size_t kMaxBatch = size_t{1} << 15;
 
 // Smallest capacity of a new filter. A smaller filter would save hardly any memory, and its rate
 // would be higher than the formulas for large filters predict.
@@ -271,16 +204,18 @@ AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> tot
   return MakeFilter(kind, made);
 }
 
-AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint64_t> total_bytes) {
+}  // namespace
+
+AnyFilter FilterFor(const DedupOptions& options, const std::string& path,
+                    std::optional<uint64_t> total_bytes) {
   const std::optional<HashSecret> secret = options.secret.Read();
-  if (!exists) {
+  if (path.empty()) {
     if (secret) {
       throw Error(ErrorCode::kInvalidArgument,
                   "--secret needs an existing filter: `tamis build --allow-empty` makes one");
     }
     return MakeFilterFor(options, total_bytes);
   }
-  const std::string& path = options.against.empty() ? options.filter : options.against;
   AnyFilter filter = Load(path, {.backend = options.run.Pinned(), .secret = secret});
   if (options.text.by_words() && !options.form.any &&
       !filter->key_types().Admit(KeyType::kInteger)) {
@@ -293,171 +228,7 @@ AnyFilter FilterFor(const DedupOptions& options, bool exists, std::optional<uint
   return filter;
 }
 
-// Reads the input until its end or a signal.
-void Deduplicate(const DedupOptions& options, uint64_t total_bytes, SeenKeys& seen,
-                 KeyReader& reader, Counts& counts, TextUnits& texts) {
-  RecordWriter out(options.input.u64);
-  // If the lines go to a terminal, a progress bar would mix with them.
-  Progress progress("reading", Progress::Unit::kBytes, total_bytes,
-                    options.run.quiet || (!options.json && os::IsTerminal(os::kStandardOutput)));
-  KeyBatch batch;
-  std::vector<uint64_t> words;
-  try {
-    bool first = true;
-    for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
-      if (std::exchange(first, false) && !options.json) out.Write(reader.header());
-      if (options.text.given()) {
-        texts.Compare(batch, seen);
-        if (!options.json) out.Write(batch, texts);
-      } else {
-        words.resize(BitmapWords(batch.size()));
-        const Bitmap fresh(words);
-        const size_t n = seen.InsertIfAbsent(batch.keys(), fresh);
-        counts.Add(batch.size(), n, seen.Fpr());
-        if (!options.json) out.Write(batch, fresh);
-      }
-      progress.Advance(reader.bytes_read() - before);
-    }
-    if (first && !options.json) out.Write(reader.header());
-  } catch (const os::Stopped&) {
-    // A signal stopped the input. The line that was incomplete at that time is dropped.
-  }
-  if (!options.json) out.Close();
-}
-
-// The result of a run with --exact.
-struct ExactCounts {
-  uint64_t keys = 0;
-  uint64_t fresh = 0;
-  uint64_t bad = 0;
-  uint64_t empty = 0;
-  uint64_t filter_bytes = 0;
-};
-
-// Adds to `repeated` the keys for which the filter answers "maybe" before they are inserted. These
-// are all keys that occur more than once, and a few false positives.
-void FindRepeatedKeys(const DedupOptions& options, const Engine& engine, uint64_t total_bytes,
-                      RepeatedKeys& repeated, ExactCounts& counts) {
-  AnyFilter filter = FilterFor(options, /*exists=*/false, total_bytes);
-  const std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(*filter), engine);
-  Progress progress("comparing", Progress::Unit::kBytes, total_bytes, options.run.quiet);
-  const StandardInputPlace begin;
-  // `records` makes the reader compare the headers of all files, so that files with different
-  // headers are refused before anything is written.
-  KeyReader reader(options.input, {.records = !options.json, .max_batch = kMaxBatch});
-  KeyBatch batch;
-  std::vector<uint64_t> words;
-  for (uint64_t before = 0; reader.Next(batch); before = reader.bytes_read()) {
-    words.resize(BitmapWords(batch.size()));
-    const Bitmap fresh(words);
-    counts.keys += batch.size();
-    if (seen->InsertIfAbsent(batch.keys(), fresh) < batch.size()) {
-      for (size_t i = 0; i < batch.size(); ++i) {
-        if (!fresh.Test(i)) repeated.Add(batch, i);
-      }
-    }
-    progress.Advance(reader.bytes_read() - before);
-  }
-  begin.Return();
-  reader.Conclude("; nothing was written", /*some_key=*/false);
-  counts.bad = reader.num_bad();
-  counts.empty = reader.num_empty();
-  counts.filter_bytes = seen->bytes();
-}
-
-// Reads the input again, and writes the first record of each key.
-void WriteFirsts(const DedupOptions& options, uint64_t total_bytes, RepeatedKeys& repeated,
-                 ExactCounts& counts) {
-  RecordWriter out(options.input.u64);
-  Progress progress("reading", Progress::Unit::kBytes, total_bytes,
-                    options.run.quiet || (!options.json && os::IsTerminal(os::kStandardOutput)));
-  KeyReader reader(options.input,
-                   {.records = !options.json, .report_bad = false, .max_batch = kMaxBatch});
-  KeyBatch batch;
-  uint64_t before = 0;
-  bool more = reader.Next(batch);
-  if (!options.json) out.Write(reader.header());
-  for (; more; more = reader.Next(batch)) {
-    for (size_t i = 0; i < batch.size(); ++i) {
-      if (!repeated.IsFirst(batch, i)) continue;
-      ++counts.fresh;
-      if (!options.json) out.Write(batch.records[i]);
-    }
-    progress.Advance(reader.bytes_read() - before);
-    before = reader.bytes_read();
-  }
-  if (!options.json) out.Close();
-}
-
-int RunExact(const DedupOptions& options, const Engine& engine,
-             std::optional<uint64_t> total_bytes) {
-  if (!total_bytes) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "--exact reads its input twice, and a pipe can be read only once: give files");
-  }
-  const UnchangedInputs inputs(options.input.paths);
-  ExactCounts counts;
-  RepeatedKeys repeated;
-  FindRepeatedKeys(options, engine, *total_bytes, repeated, counts);
-  inputs.Check(": nothing was written");
-  WriteFirsts(options, *total_bytes, repeated, counts);
-  inputs.Check(": some lines may be missing from the output, or written twice");
-  const uint64_t left_out = counts.keys - counts.fresh;
-  if (options.json) {
-    Print(JsonText(nlohmann::ordered_json{{"lines", counts.keys},
-                                          {"new", counts.fresh},
-                                          {"left_out", left_out},
-                                          {"expected_lost", 0},
-                                          {"bad_lines", counts.bad},
-                                          {"empty_lines", counts.empty},
-                                          {"bytes", counts.filter_bytes + repeated.bytes()}}));
-  } else if (!options.run.quiet) {
-    Say(Counted(counts.keys, "line") + ": " + WithCommas(counts.fresh) + " written, " +
-        WithCommas(left_out) + " left out, none of which was new; " +
-        BytesText(static_cast<double>(counts.filter_bytes)) + " for the filter, and " +
-        BytesText(static_cast<double>(repeated.bytes())) + " for lines that may be repeated");
-  }
-  return kDone;
-}
-
-void WriteJson(const SeenKeys& seen, const KeyReader& reader, const Counts& counts) {
-  const nlohmann::ordered_json json = {
-      {"lines", counts.keys()},        {"new", counts.fresh()},
-      {"left_out", counts.left_out()}, {"expected_lost", counts.lost()},
-      {"bad_lines", reader.num_bad()}, {"empty_lines", reader.num_empty()},
-      {"bytes", seen.bytes()},         {"fpr", seen.Fpr()},
-  };
-  Print(JsonText(json));
-}
-
-void SaySummary(const SeenKeys& seen, const Counts& counts) {
-  Say(Counted(counts.keys(), "line") + ": " + WithCommas(counts.fresh()) + " written, " +
-      WithCommas(counts.left_out()) + " left out, of which " +
-      (counts.lost() < 0.01 ? "fewer than 0.01" : Format("%.2g", counts.lost())) +
-      " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
-}
-
-void WriteJson(const SeenKeys& seen, const KeyReader& reader, const TextUnits::Counts& counts) {
-  Print(JsonText(nlohmann::ordered_json{{"documents", counts.documents},
-                                        {"written", counts.written},
-                                        {"changed", counts.changed},
-                                        {"units", counts.units},
-                                        {"repeated", counts.repeated},
-                                        {"expected_lost", counts.lost},
-                                        {"bad_lines", reader.num_bad()},
-                                        {"empty_lines", reader.num_empty()},
-                                        {"bytes", seen.bytes()},
-                                        {"fpr", seen.Fpr()}}));
-}
-
-void SaySummary(const SeenKeys& seen, const TextOptions& text, const TextUnits::Counts& counts) {
-  const char* const unit = text.whole_documents() ? "document" : "paragraph";
-  Say(Counted(counts.documents, "document") + ": " + WithCommas(counts.written) + " written, " +
-      WithCommas(counts.changed) + " of them changed; " + WithCommas(counts.repeated) + " of " +
-      Counted(counts.units, unit) + " repeated, of which at most " +
-      (counts.lost < 0.01 ? "0.01" : Format("%.2g", counts.lost)) +
-      " are expected to have been new; " + BytesText(static_cast<double>(seen.bytes())));
-}
+namespace {
 
 // Saves the filter. If the file did not exist at the start, it is not locked. If another process
 // has created it since, throws Error(kBusy).
@@ -471,6 +242,129 @@ void Save(const DedupOptions& options, const Filter& filter) {
   }
 }
 
+// Estimates whether the filter will be too full for the inputs, from a sample of them. If so,
+// warns. For texts, throws Error(kInvalidArgument), because most of their parts are usually new.
+void CheckEstimate(const DedupOptions& options, const Filter& filter, const InputOptions& input) {
+  const std::optional<uint64_t> total_bytes = input.TotalBytes();
+  if (total_bytes.value_or(0) == 0 || options.overfull || KindInfo(filter.kind()).has_layers)
+    return;
+  const KeyEstimate estimate = EstimateKeys(input, options.text, *total_bytes, &filter);
+  const double keys =
+      static_cast<double>(filter.inserted_count()) + static_cast<double>(estimate.fresh);
+  const double rate = FilterFpr(filter.kind(), keys, filter.bytes());
+  if (estimate.fresh == 0 || !IsTooHigh(rate, filter, 0)) return;
+  const std::string message = "the filter is for " + Counted(filter.capacity(), "key") +
+                              ", and the inputs seem to have up to " + WithCommas(estimate.fresh) +
+                              " new ones (from a sample of " +
+                              BytesText(static_cast<double>(estimate.sample_bytes)) +
+                              "); its false-positive rate would become " + PercentText(rate);
+  if (!options.text.given()) return Say("warning: " + message);
+  throw Error(ErrorCode::kInvalidArgument,
+              message + ": give a larger --capacity, or --overfull if the sample is misleading");
+}
+
+// Warns if the filter has too many keys. Returns the exit status.
+int ConcludeFilter(const Filter& filter) {
+  if (filter.inserted_count() > filter.capacity()) {
+    Say("warning: " + WithCommas(filter.inserted_count()) + " keys are in a filter for " +
+        WithCommas(filter.capacity()) + "; its false-positive rate has become " +
+        PercentText(filter.expected_fpr()));
+  }
+  return IsOverfull(filter, 0) ? kFailure : kDone;
+}
+
+// Returns the options that change the outputs.
+nlohmann::ordered_json OptionsOfOutputs(const DedupOptions& options) {
+  const InputOptions& input = options.input;
+  const TextOptions& text = options.text;
+  nlohmann::ordered_json against;
+  if (!options.against.empty()) {
+    const std::optional<os::FileStatus> status = os::StatusOf(options.against);
+    against = {options.against, status ? status->bytes : 0, status ? status->changed_seconds : 0};
+  }
+  return {{"--unit", text.unit},
+          {"--remove", text.remove},
+          {"--ngrams", text.ngrams.value_or(TextOptions::kWords)},
+          {"--threshold", text.threshold.value_or(TextOptions::kThreshold)},
+          {"--kind", FilterKindName(options.kind)},
+          {"--fpr", options.made.fpr},
+          {"--capacity", options.made.capacity},
+          {"--bytes", options.made.bytes},
+          {"--scalable", options.scalable},
+          {"--against", against},
+          {"--csv", input.reads_csv()},
+          {"--tsv", input.tsv},
+          {"--separator", std::string(input.separator ? 1 : 0, input.separator.value_or(' '))},
+          {"--column", input.column},
+          {"--header", input.header},
+          {"--no-quotes", input.no_quotes},
+          {"--quoted-lines", input.quoted_lines},
+          {"--jsonl", input.jsonl},
+          {"--field", input.field},
+          {"--u64", input.u64},
+          {"--integers", input.integers},
+          {"--hex", input.hex},
+          {"--trim", input.trim},
+          {"--empty", input.empty},
+          {"--as-is", input.as_is}};
+}
+
+InputOptions OnlyFrom(const InputOptions& input, size_t begin, size_t end) {
+  InputOptions some = input;
+  some.paths = {input.paths.begin() + static_cast<ptrdiff_t>(begin),
+                input.paths.begin() + static_cast<ptrdiff_t>(end)};
+  return some;
+}
+
+// Continues the counts of a checkpoint.
+void ContinueFrom(const DedupFolder& folder, Deduplicator& deduplicator) {
+  try {
+    deduplicator.ContinueFrom(folder.counts());
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorCode::kCorrupt, folder.checkpoint() + ": not a checkpoint");
+  }
+}
+
+// Runs `tamis dedup --output-dir`.
+int RunInFolder(const DedupOptions& options, const Engine& engine) {
+  const std::vector<std::string>& paths = options.input.paths;
+  DedupFolder folder(options.folder, paths, OptionsOfOutputs(options));
+  const size_t done = folder.done();
+  const InputOptions rest = OnlyFrom(options.input, done, paths.size());
+  const bool changes = options.against.empty();
+  const AnyFilter filter =
+      FilterFor(options, changes ? folder.filter() : options.against, rest.TotalBytes());
+  if (changes) CheckEstimate(options, *filter, rest);
+  const std::unique_ptr<SeenKeys> seen =
+      changes ? SeenIn(RequireChangeable(*filter), engine) : SeenOnlyIn(*filter, engine);
+  Deduplicator deduplicator(options, *seen, engine.threads(), rest.TotalBytes().value_or(0));
+  if (done > 0) {
+    ContinueFrom(folder, deduplicator);
+    if (!options.run.quiet) {
+      Say(WithCommas(done) + " of " + Counted(paths.size(), "input") +
+          " were written by earlier runs");
+    }
+  }
+  os::StopInputOnRequest();
+  for (size_t i = done; i < paths.size(); ++i) {
+    Output out(folder.unfinished());
+    if (!deduplicator.Read(OnlyFrom(options.input, i, i + 1), &out,
+                           "; its output was not written")) {
+      Say(WithCommas(folder.done()) + " of " + Counted(paths.size(), "input") +
+          " are written and in the checkpoint; the same command goes on from there");
+      break;
+    }
+    out.CloseAs(folder.OutputOf(i));
+    if ((i + 1) % options.checkpoint == 0 || i + 1 == paths.size()) {
+      folder.Save(i + 1, changes ? &*filter : nullptr, deduplicator.counts());
+    }
+  }
+  EndIfStopped();
+  if (options.json) Print(JsonText(deduplicator.Report()));
+  if (!options.run.quiet) Say(deduplicator.Summary());
+  return changes ? ConcludeFilter(*filter) : kDone;
+}
+
 int Run(DedupOptions options) {
   Check(options);
   options.made.fpr = options.fpr.value_or(options.exact             ? kExactFpr
@@ -479,52 +373,44 @@ int Run(DedupOptions options) {
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   Engine engine = options.run.MakeEngine();
   if (options.exact) return RunExact(options, engine, total_bytes);
+  if (!options.folder.empty()) return RunInFolder(options, engine);
   std::unique_ptr<const FileLock> lock;
   std::optional<AnyFilter> filter;
   if (!options.filter.empty()) SayIfSavedOnSignals(options.filter);
+  const bool changes = options.window == 0 && options.against.empty();
   if (options.window == 0) {
-    const bool exists = !options.against.empty() ||
-                        (!options.filter.empty() && std::filesystem::exists(options.filter));
-    if (exists && options.against.empty()) lock = LockIfInput(options.filter, {options.filter});
+    const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
+    if (exists) lock = LockIfInput(options.filter, {options.filter});
     options.save.lock = lock.get();
     options.save.only_new = !exists;
-    filter = FilterFor(options, exists, total_bytes);
+    filter = FilterFor(options, exists ? options.filter : options.against, total_bytes);
+    const bool counted = !exists && options.made.capacity == 0 && options.made.bytes == 0;
+    if (changes && !counted) CheckEstimate(options, **filter, options.input);
   }
   const std::unique_ptr<SeenKeys> seen =
-      !options.against.empty() ? SeenOnlyIn(**filter, engine)
-      : filter                 ? SeenIn(RequireChangeable(**filter), engine)
+      changes  ? SeenIn(RequireChangeable(**filter), engine)
+      : filter ? SeenOnlyIn(**filter, engine)
                : SeenInWindow(options.kind, options.window, options.made.fpr, engine);
 
   os::StopInputOnRequest();
-  KeyReader reader(
-      options.input,
-      {.records = !options.json, .raws = options.text.given(), .max_batch = kMaxBatch});
-  Counts counts(seen->Fpr());
-  TextUnits texts(options.text, engine.threads());
-  Deduplicate(options, total_bytes.value_or(0), *seen, reader, counts, texts);
-  reader.Conclude(options.filter.empty() ? "" : "; the filter was not saved", /*some_key=*/false);
-  const bool units = options.text.given();
-  if (options.json) {
-    units ? WriteJson(*seen, reader, texts.counts()) : WriteJson(*seen, reader, counts);
-  }
+  Deduplicator deduplicator(options, *seen, engine.threads(), total_bytes.value_or(0));
+  Output out;
+  deduplicator.Read(options.input, options.json ? nullptr : &out,
+                    options.filter.empty() ? "" : "; the filter was not saved");
+  if (!options.json) out.Close();
+  if (options.json) Print(JsonText(deduplicator.Report()));
   // The filter is saved only after all lines are written. If writing fails, the lines that were not
   // written are new again in the next run.
   if (!options.filter.empty() && !options.json) {
     Save(options, **filter);
   }
-  const bool changes = filter && options.against.empty();
-  if (changes && (*filter)->inserted_count() > (*filter)->capacity()) {
-    Say("warning: " + WithCommas((*filter)->inserted_count()) + " keys are in a filter for " +
-        WithCommas((*filter)->capacity()) + "; its false-positive rate has become " +
-        PercentText((*filter)->expected_fpr()));
-  }
-  if (!options.json && !options.run.quiet) {
-    units ? SaySummary(*seen, options.text, texts.counts()) : SaySummary(*seen, counts);
-  }
+  const int status = changes ? ConcludeFilter(**filter) : kDone;
+  if (!options.json && !options.run.quiet) Say(deduplicator.Summary());
   EndIfStopped();
-  if (!changes || !IsOverfull(**filter, 0)) return kDone;
-  Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
-  return kFailure;
+  if (status == kFailure) {
+    Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
+  }
+  return status;
 }
 
 }  // namespace
@@ -542,6 +428,15 @@ Command AddDedup(const CommandLine& program) {
       .NotEmpty()
       .Type("FILE");
   options->text.AddTo(command);
+  command
+      .Add("--output-dir", options->folder,
+           "write an output for each input there; go on after an interruption")
+      .NotEmpty()
+      .Type("DIR");
+  command
+      .Add("--checkpoint", options->checkpoint, ParsePositiveCount,
+           "with --output-dir: inputs between two checkpoints (default: 10)")
+      .Type("N");
   command
       .Add("-n,--capacity", options->made.capacity, ParsePositiveCount,
            "different lines to size for, such as 5e7 (default: all lines of the files)")
@@ -564,6 +459,8 @@ Command AddDedup(const CommandLine& program) {
   AddKindAndType(
       command, options->kind, [](const FilterKindInfo& kind) { return kind.is_plain(); },
       "kind of filter");
+  command.AddFlag("--overfull", options->overfull,
+                  "run even if the filter seems too small for the inputs");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   command.AddFlag("--json", options->json,
                   "write the counts in JSON, and no lines; --filter is not saved");

@@ -17,12 +17,16 @@ inline double RateSizedFor(const Filter& filter, double asked) {
   return std::max(asked, std::min(at_capacity, kMaxFpr));
 }
 
-// Let r be the rate that the filter was sized for. Returns whether the expected rate exceeds the
-// smaller of 10 * r and (1 + r) / 2. A scalable filter is never overfull.
+// Let r be the rate that the filter was sized for. Returns whether `rate` exceeds the smaller of
+// 10 * r and (1 + r) / 2.
+inline bool IsTooHigh(double rate, const Filter& filter, double asked) {
+  const double sized_for = RateSizedFor(filter, asked);
+  return rate > std::min(10 * sized_for, (1 + sized_for) / 2);
+}
+
+// Returns whether the expected rate is too high. A scalable filter is never overfull.
 inline bool IsOverfull(const Filter& filter, double asked) {
-  if (KindInfo(filter.kind()).has_layers) return false;
-  const double rate = RateSizedFor(filter, asked);
-  return filter.expected_fpr() > std::min(10 * rate, (1 + rate) / 2);
+  return !KindInfo(filter.kind()).has_layers && IsTooHigh(filter.expected_fpr(), filter, asked);
 }
 
 }  // namespace tamis::tools

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "tools/commands/commands.h"
+#include "tools/commands/estimate_keys.h"
+#include "tools/commands/text_units.h"
+#include "tools/input/input.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/parse.h"
 #include "tools/options/run_options.h"
@@ -20,6 +23,11 @@ namespace tamis::tools {
 namespace {
 
 constexpr char kPlanFooter[] =
+    "--ngrams-of estimates the number of n-grams of texts for `tamis dedup --unit ngram`, from a\n"
+    "sample of the files. The texts are lines, or with --field fields of JSON lines. It counts\n"
+    "n-grams as different if they differ from all others in the sample, so the number is an upper\n"
+    "bound if the sample is like the rest.\n"
+    "\n"
     "Sizes and rates are those of the actual filters. Times are printed only after `tamis\n"
     "backends --calibrate` has measured this machine.\n"
     "\n"
@@ -29,11 +37,20 @@ constexpr char kPlanFooter[] =
     "  tamis plan --n 1e8 --fpr 0.001 --erase --memory 1G\n"
     "  tamis plan --n 1e8 --fpr 0.4% --static\n"
     "  tamis plan --n 2e9 --range 0:4294967295 --json\n"
-    "  tamis plan --n 1e8 --fpr 1e-6 --key-bytes 60            # such as URLs\n";
+    "  tamis plan --n 1e8 --fpr 1e-6 --key-bytes 60            # such as URLs\n"
+    "  tamis plan --ngrams-of docs-*.jsonl --field text --fpr 0.1%\n";
 
 struct PlanOptions {
-  uint64_t n = 0;
+  uint64_t n = 0;  // 0: the n-grams of `texts`
+  InputOptions texts;
+  TextOptions ngrams;
   double fpr = 0.01;
+
+  PlanOptions() {
+    texts.paths.clear();
+    ngrams.unit = "ngram";
+  }
+
   PlanNeeds needs;
   bool json = false;
 };
@@ -169,12 +186,39 @@ std::string Text(const FilterPlan& plan) {
   return text;
 }
 
+// Estimates the number of different n-grams of the texts. Throws Error(kInvalidArgument) if the
+// sample has no n-gram.
+uint64_t EstimateNgrams(PlanOptions options) {
+  options.texts.jsonl = !options.texts.field.empty();
+  options.texts.Check();
+  options.ngrams.Check(options.texts);
+  const std::optional<uint64_t> bytes = options.texts.TotalBytes();
+  if (!bytes) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--ngrams-of reads only a part of each file: give files");
+  }
+  const KeyEstimate estimate = EstimateKeys(options.texts, options.ngrams, *bytes, nullptr);
+  if (estimate.fresh == 0) {
+    throw Error(ErrorCode::kInvalidArgument, "the sample of the files has no n-gram");
+  }
+  Say("about " + WithCommas(estimate.keys) + " n-grams, of which up to " +
+      WithCommas(estimate.fresh) + " differ (from a sample of " +
+      BytesText(static_cast<double>(estimate.sample_bytes)) + " of " +
+      BytesText(static_cast<double>(estimate.total_bytes)) + ")");
+  return estimate.fresh;
+}
+
 int Run(const PlanOptions& options) {
+  if (options.n == 0 && options.texts.paths.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--n is required, or --ngrams-of (see `tamis plan --help`)");
+  }
+  const uint64_t n = options.n != 0 ? options.n : EstimateNgrams(options);
   EngineOptions engine;
   std::optional<Calibration> calibration = SavedCalibration();
   if (calibration) engine.calibration = *std::move(calibration);
   const FilterPlan plan =
-      PlanFilters(options.n, options.fpr, options.needs, calibration ? &engine : nullptr);
+      PlanFilters(n, options.fpr, options.needs, calibration ? &engine : nullptr);
   Print(options.json ? PlanJson(plan) + "\n" : Text(plan));
   return kDone;
 }
@@ -187,8 +231,19 @@ Command AddPlan(const CommandLine& program) {
   auto options = std::make_shared<PlanOptions>();
   PlanNeeds& needs = options->needs;
   command.Footer(kPlanFooter);
-  command.Add("-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G")
-      .Required()
+  const Option n =
+      command.Add("-n,--n", options->n, ParsePositiveCount, "distinct keys, such as 5e9 or 5G");
+  n.Type("N");
+  command.Add("--ngrams-of", options->texts.paths, "estimate --n: the n-grams of these texts")
+      .AtLeast(1)
+      .Type("FILE")
+      .Excludes(n);
+  command.Add("--field", options->texts.field, "with --ngrams-of: the field of JSON lines")
+      .NotEmpty()
+      .Type("NAME");
+  command
+      .Add("--ngrams", options->ngrams.ngrams, ParsePositiveCount,
+           "with --ngrams-of: words of an n-gram (default: 13)")
       .Type("N");
   command.Add("-p,--fpr", options->fpr, ParseFpr, "largest false-positive rate (default: 0.01)")
       .Type("P");

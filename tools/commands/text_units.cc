@@ -229,6 +229,12 @@ void TextUnits::JudgeOneByOne(SeenKeys& seen) {
   });
 }
 
+Keys TextUnits::KeysOf(const KeyBatch& batch) {
+  SplitAll(batch);
+  const Slice& slice = slices_.front();
+  return options_.by_words() ? Keys(slice.ngrams) : Keys(slice.strings);
+}
+
 TextUnits::Fate TextUnits::FateOf(const Slice& slice, const Document& document) const {
   if (options_.whole_documents()) {
     if (!document.repeated) return Fate::kUnchanged;
@@ -245,7 +251,7 @@ TextUnits::Fate TextUnits::FateOf(const Slice& slice, const Document& document) 
 }
 
 void TextUnits::AddLost(double fpr) {
-  const double p = (fpr_ + fpr) / 2;
+  const double p = (*fpr_ + fpr) / 2;
   fpr_ = fpr;
   ForEachUnit([&](const Slice&, const auto& unit) {
     ++counts_.units;
@@ -260,7 +266,7 @@ void TextUnits::Compare(const KeyBatch& batch, SeenKeys& seen) {
   SplitAll(batch);
   const bool one_key_each =
       !options_.by_words() && (options_.unit == "document" || !options_.whole_documents());
-  if (counts_.documents == 0) fpr_ = seen.Fpr();
+  if (!fpr_) fpr_ = seen.Fpr();
   one_key_each ? JudgeTogether(seen) : JudgeOneByOne(seen);
   AddLost(seen.Fpr());
   for (Slice& slice : slices_) {

@@ -72,6 +72,12 @@ class TextUnits {
   std::string_view Record(const KeyBatch& batch, size_t i);
 
   const Counts& counts() const { return counts_; }
+  // Continues the counts of an earlier run. Must be called before Compare.
+  void ContinueFrom(const Counts& counts) { counts_ = counts; }
+
+  // Returns the keys of the batch, in order, for an object with one thread. Compares and inserts
+  // nothing. The result is valid until the next call.
+  Keys KeysOf(const KeyBatch& batch);
 
  private:
   struct Paragraph {
@@ -121,7 +127,7 @@ class TextUnits {
   std::vector<std::string_view> strings_;
   std::vector<uint64_t> bits_;
   std::string record_;
-  double fpr_ = 0;  // after the last batch
+  std::optional<double> fpr_;  // after the last batch
   Counts counts_;
 };
 

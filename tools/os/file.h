@@ -69,6 +69,9 @@ bool IsTerminal(int fd);
 // Removes the contents of the file. Returns false on failure.
 bool Empty(int fd);
 void Remove(const std::string& path);
+// Waits until the bytes of the file are on the disk, if the file system can do that. Returns false
+// on failure.
+bool Sync(int fd);
 // Returns another descriptor of the same file, or -1 on failure.
 int Duplicate(int fd);
 // Returns false if the file could not be written.

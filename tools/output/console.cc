@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -132,6 +133,17 @@ void Output::Close() {
     fd_ = -1;
   }
   if (!os::Close(fd)) Fail(errno);
+}
+
+void Output::CloseAs(const std::string& path) {
+  Flush();
+  if (!os::Sync(fd_)) Fail(errno);
+  Close();
+  std::error_code error;
+  std::filesystem::rename(name_, path, error);
+  if (!error) return;
+  os::Remove(name_);
+  throw Error(ErrorCode::kIo, "cannot write " + path + ": " + error.message());
 }
 
 void Print(std::string_view text) {

@@ -37,6 +37,9 @@ class Output {
   // Flushes, and reports errors that appear only now. Without this call, bytes written since the
   // last Flush are lost.
   void Close();
+  // Like Close, for a file. Then gives the file the name `path`, and replaces a file of this name.
+  // After a power cut, the name does not lead to a part of the contents.
+  void CloseAs(const std::string& path);
 
   // Discards the file that is being written, if there is one, like a job that fails. Call this only
   // when a signal is about to end the process; it is safe in a signal handler.

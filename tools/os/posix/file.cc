@@ -111,6 +111,8 @@ bool Empty(int fd) { return ::ftruncate(fd, 0) == 0; }
 
 void Remove(const std::string& path) { ::unlink(path.c_str()); }
 
+bool Sync(int fd) { return ::fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP; }
+
 int Duplicate(int fd) { return ::dup(fd); }
 
 bool Close(int fd) { return ::close(fd) == 0; }

@@ -229,6 +229,8 @@ bool Empty(int fd) { return _chsize_s(fd, 0) == 0; }
 
 void Remove(const std::string& path) { _wunlink(Wide(path).c_str()); }
 
+bool Sync(int fd) { return _commit(fd) == 0; }
+
 int Duplicate(int fd) { return _dup(fd); }
 
 bool Close(int fd) { return _close(fd) == 0; }

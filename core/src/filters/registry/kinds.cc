@@ -162,7 +162,7 @@ double FprByCount(const Filter& filter) {
   if (const std::optional<ScalableView> scalable = ViewScalable(filter)) {
     double log_of_none = 0;
     for (const Filter* layer : scalable->layers) log_of_none += std::log1p(-FprByCount(*layer));
-    return -std::expm1(log_of_none);
+    return std::max(0.0, -std::expm1(log_of_none));  // never -0
   }
   FileHeader header = filter.Header();
   header.capacity = filter.inserted_count();

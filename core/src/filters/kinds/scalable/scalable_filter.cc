@@ -198,7 +198,7 @@ template <typename F>
 double ScalableFilter<F>::expected_fpr() const noexcept {
   double all_say_no = 0;  // logarithm: rates are as small as 1e-12
   for (const F& layer : layers_) all_say_no += std::log1p(-layer.expected_fpr());
-  return -std::expm1(all_say_no);
+  return std::max(0.0, -std::expm1(all_say_no));  // never -0
 }
 
 template <typename F>

@@ -1,0 +1,181 @@
+#include "tools/commands/dedup_folder.h"
+
+#include <tamis/error.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "tamis/detail/str_cat.h"
+#include "tools/input/input_file.h"
+#include "tools/os/file.h"
+#include "tools/output/console.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/output_file.h"
+
+namespace tamis::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kOwnPrefix[] = "tamis-dedup";
+constexpr char kCheckpoint[] = "tamis-dedup.json";
+constexpr char kLock[] = "tamis-dedup.lock";
+constexpr int kFormat = 1;
+
+[[noreturn]] void Refuse(const std::string& reason) {
+  throw Error(ErrorCode::kInvalidArgument, reason);
+}
+
+// Returns the name of the output: the name of the input, without the ending of a packed file.
+std::string OutputName(const std::string& input) {
+  std::filesystem::path name = std::filesystem::path(input).filename();
+  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  return name.string();
+}
+
+// Returns the value as it is after it was written and read. Bytes that are not UTF-8 have changed.
+Json Written(const Json& json) { return Json::parse(JsonText(json)); }
+
+uint64_t BytesOf(const std::string& path) {
+  const std::optional<os::FileStatus> status = os::StatusOf(path);
+  if (!status) FailRead(path, errno);
+  return status->bytes;
+}
+
+}  // namespace
+
+DedupFolder::DedupFolder(const std::string& path, const std::vector<std::string>& inputs,
+                         Json options)
+    : path_(path), inputs_(inputs), options_(Written(options)) {
+  for (const std::string& input : inputs_) outputs_.push_back(OutputName(input));
+  CheckNames();
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  const int fd = error ? -1 : os::OpenToWrite(In(kLock), /*must_be_new=*/false);
+  if (fd < 0) {
+    throw Error(ErrorCode::kIo, "cannot write to the folder " + path_ + ": " +
+                                    (error ? error.message() : std::strerror(errno)));
+  }
+  os::Close(fd);
+  try {
+    lock_ = std::make_unique<const FileLock>(In(kLock));
+  } catch (const Error& busy) {
+    if (busy.code() != ErrorCode::kBusy) throw;
+    throw Error(ErrorCode::kBusy, "another run of `tamis dedup` writes to the folder " + path_);
+  }
+  Read();
+}
+
+std::string DedupFolder::In(const std::string& name) const {
+  return (std::filesystem::path(path_) / name).string();
+}
+
+std::string DedupFolder::checkpoint() const { return In(kCheckpoint); }
+
+void DedupFolder::CheckNames() const {
+  std::map<std::string, std::string> inputs;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const std::optional<os::FileStatus> status = os::StatusOf(inputs_[i]);
+    if (inputs_[i] == "-" || (status && status->type != os::FileType::kRegular)) {
+      Refuse("--output-dir needs files, and " + inputs_[i] + " is not a file");
+    }
+    if (outputs_[i].starts_with(kOwnPrefix)) {
+      Refuse(inputs_[i] + ": in the output folder, names that begin with " + kOwnPrefix +
+             " are those of the checkpoint");
+    }
+    const auto [other, is_new] = inputs.emplace(outputs_[i], inputs_[i]);
+    if (!is_new) {
+      Refuse(other->second + " and " + inputs_[i] + " would have the same output " + OutputOf(i));
+    }
+    CheckNotAnInput(OutputOf(i), inputs_);
+  }
+}
+
+Json DedupFolder::Describe(size_t i) const {
+  return Written({{"input", inputs_[i]},
+                  {"bytes", BytesOf(inputs_[i])},
+                  {"output", outputs_[i]},
+                  {"output_bytes", BytesOf(OutputOf(i))}});
+}
+
+void DedupFolder::Read() {
+  const std::string path = checkpoint();
+  const std::string again = ": remove " + path + " to begin again";
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return;
+  Json options;
+  try {
+    const Json json = Json::parse(in);
+    if (json.at("format") != kFormat) {
+      throw Error(ErrorCode::kUnsupported, path + ": a checkpoint of another version" + again);
+    }
+    options = json.at("options");
+    json.at("files").get_to(files_);
+    json.at("filter").get_to(filter_);
+    counts_ = json.at("counts");
+    if (!options.is_object() || filter_ != std::filesystem::path(filter_).filename().string()) {
+      throw Error(ErrorCode::kCorrupt, path + ": not a checkpoint" + again);
+    }
+  } catch (const Json::exception&) {
+    throw Error(ErrorCode::kCorrupt, path + ": not a checkpoint" + again);
+  }
+  for (const auto& [name, value] : options_.items()) {
+    if (!options.contains(name)) Refuse(path + ": the checkpoint lacks the option " + name + again);
+    const Json& old = options[name];
+    if (old == value) continue;
+    Refuse(path + ": the checkpoint was made with " + name + " " + old.dump() + ", and not " +
+           value.dump() + again);
+  }
+  if (files_.size() > inputs_.size()) {
+    Refuse(detail::StrCat(path, ": the checkpoint has ", files_.size(), " inputs, and only ",
+                          inputs_.size(), " are given", again));
+  }
+  for (size_t i = 0; i < files_.size(); ++i) {
+    const Json expected = Written({{"input", inputs_[i]}, {"bytes", BytesOf(inputs_[i])}});
+    for (const auto& [name, value] : expected.items()) {
+      if (files_[i].value(name, Json()) == value) continue;
+      Refuse(path + ": the " + (name == "input" ? "names" : "sizes") +
+             " of the first inputs must stay the same, and " + inputs_[i] + " differs" + again);
+    }
+    if (!os::StatusOf(OutputOf(i)) || files_[i] != Describe(i)) {
+      Refuse(OutputOf(i) + " is missing or was changed since it was written" + again);
+    }
+  }
+}
+
+void DedupFolder::Save(size_t done, const Filter* filter, Json counts) {
+  std::string name;
+  if (filter != nullptr) {
+    name = detail::StrCat(kOwnPrefix, "-", done, ".tamis");
+    filter->Save(In(name));
+  }
+  for (size_t i = files_.size(); i < done; ++i) files_.push_back(Describe(i));
+  counts_ = std::move(counts);
+  Output out(unfinished());
+  out.Write(JsonText({{"format", kFormat},
+                      {"options", options_},
+                      {"files", files_},
+                      {"filter", name},
+                      {"counts", counts_}}));
+  out.CloseAs(checkpoint());
+  filter_ = name;
+  RemoveOtherFilters();
+}
+
+void DedupFolder::RemoveOtherFilters() const {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name != filter_ && name.starts_with(kOwnPrefix) && name.ends_with(".tamis")) {
+      os::Remove(entry.path().string());
+    }
+  }
+}
+
+}  // namespace tamis::tools

@@ -1,0 +1,71 @@
+// The folder of `tamis dedup --output-dir`, with a checkpoint for a run that is interrupted.
+#ifndef TAMIS_TOOLS_COMMANDS_DEDUP_FOLDER_H_
+#define TAMIS_TOOLS_COMMANDS_DEDUP_FOLDER_H_
+
+#include <tamis/file/file.h>
+#include <tamis/filters/filter.h>
+
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace tamis::tools {
+
+// Each input has an output of its own in the folder, with the name of the input. A checkpoint is
+// two files: tamis-dedup-N.tamis is the filter after the first N inputs, and tamis-dedup.json has
+// the options, these inputs and the counts. The second is replaced last, and names the first.
+class DedupFolder {
+ public:
+  // Creates the folder if needed, and locks it. If it has a checkpoint, reads it. `options` are all
+  // options that change the outputs.
+  //
+  // Throws Error(kInvalidArgument) in these cases:
+  // - An input is not a file, or two inputs would have the same output.
+  // - An output would be an input, or a file of a checkpoint.
+  // - The checkpoint has other options, or other inputs at its beginning.
+  // - An output of the checkpoint is missing or was changed.
+  // Throws Error(kBusy) if another run writes to the folder, Error(kCorrupt) for a checkpoint that
+  // is damaged, and Error(kIo).
+  DedupFolder(const std::string& path, const std::vector<std::string>& inputs,
+              nlohmann::ordered_json options);
+
+  // Returns how many inputs the checkpoint has.
+  size_t done() const { return files_.size(); }
+  // Returns the path of the filter of the checkpoint, or "" if no filter was saved.
+  std::string filter() const { return filter_.empty() ? "" : In(filter_); }
+  // Returns the counts of the checkpoint, or null without a checkpoint.
+  const nlohmann::ordered_json& counts() const { return counts_; }
+
+  // Returns the path of the file with the counts.
+  std::string checkpoint() const;
+  // The name for an output that is being written. No other output has it.
+  std::string unfinished() const { return In("tamis-dedup.part"); }
+  // Returns the path of the output of input `i`.
+  std::string OutputOf(size_t i) const { return In(outputs_[i]); }
+
+  // Saves a checkpoint after the first `done` inputs, whose outputs are complete. `filter` is
+  // nullptr if the run changes no filter. Throws the errors of Save.
+  void Save(size_t done, const Filter* filter, nlohmann::ordered_json counts);
+
+ private:
+  std::string In(const std::string& name) const;
+  void CheckNames() const;
+  void Read();
+  nlohmann::ordered_json Describe(size_t i) const;
+  void RemoveOtherFilters() const;
+
+  const std::string path_;
+  const std::vector<std::string> inputs_;
+  const nlohmann::ordered_json options_;
+  std::vector<std::string> outputs_;  // names in the folder
+  std::unique_ptr<const FileLock> lock_;
+  std::vector<nlohmann::ordered_json> files_;  // the inputs of the checkpoint
+  std::string filter_;                         // its name in the folder
+  nlohmann::ordered_json counts_;
+};
+
+}  // namespace tamis::tools
+
+#endif  // TAMIS_TOOLS_COMMANDS_DEDUP_FOLDER_H_
