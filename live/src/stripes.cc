@@ -29,19 +29,23 @@ size_t Claim() noexcept {
 
 // Releases the stripe when the thread ends. Objects of the thread that are destroyed later get
 // kStripes. A thread that asks first while the destructors of its pthread keys run never releases
-// its stripe.
+// its stripe. The stripe is a member, because own_stripe may already have its first value again:
+// g++ for Windows ends variables without a destructor first.
 struct ReleaseAtEnd {
+  explicit ReleaseAtEnd(size_t claimed) noexcept : stripe(claimed) {}
+  ReleaseAtEnd(const ReleaseAtEnd&) = delete;
+  ReleaseAtEnd& operator=(const ReleaseAtEnd&) = delete;
   ~ReleaseAtEnd() {
-    if (own_stripe < kStripes) {
-      owned.fetch_and(~(uint32_t{1} << own_stripe), std::memory_order_release);
-    }
+    if (stripe < kStripes) owned.fetch_and(~(uint32_t{1} << stripe), std::memory_order_release);
     own_stripe = kStripes;
   }
+
+  const size_t stripe;
 };
 
 size_t ChooseOwnStripe() noexcept {
   own_stripe = Claim();
-  static thread_local const ReleaseAtEnd release;
+  static thread_local const ReleaseAtEnd release(own_stripe);
   return own_stripe;
 }
 
