@@ -19,7 +19,7 @@ TAMIS_KERNEL_FAMILIES(TAMIS_FAMILY)
 // Defines one of these functions. `constant` is the name of the kernels in the namespace of each
 // target.
 #define TAMIS_DEFINE_FAMILY(Type, name, constant)      \
-  const Type* name(int64_t target) {                   \
+  const Type* name([[maybe_unused]] int64_t target) {  \
     TAMIS_VISIT_TARGETS(TAMIS_RETURN_FAMILY, constant) \
     return nullptr;                                    \
   }
