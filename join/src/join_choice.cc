@@ -25,6 +25,18 @@ const char* JoinFormName(JoinForm form) noexcept {
   return "unknown";
 }
 
+const char* JoinPlaceName(JoinPlace place) noexcept {
+  switch (place) {
+    case JoinPlace::kL2:
+      return "L2";
+    case JoinPlace::kL3:
+      return "L3";
+    case JoinPlace::kMemory:
+      return "memory";
+  }
+  return "unknown";
+}
+
 namespace detail {
 namespace {
 
@@ -84,7 +96,7 @@ JoinCandidate BitmapFor(const JoinLimits& limits, const std::optional<uint64_t>&
 }
 
 JoinCandidate ListFor(const JoinLimits& limits, const JoinFacts& facts) {
-  if (!facts.few) return Impossible(JoinForm::kList, "not known to be at most 64 keys");
+  if (!facts.no_list.empty()) return Impossible(JoinForm::kList, facts.no_list);
   const uint64_t slots = limits.list_tables * FirstListSlots(facts.keys);
   return Candidate(limits, JoinForm::kList, slots * sizeof(uint64_t), kListShare);
 }

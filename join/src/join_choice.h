@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/src/bulk/costs.h"
@@ -28,13 +29,15 @@ JoinLimits LimitsOf(const JoinFilterOptions& options, const Backend& backend);
 // The keys for which a structure is chosen.
 struct JoinFacts {
   uint64_t keys = 0;  // an upper bound of the distinct keys
-  bool few = false;   // at most kMaxJoinListKeys distinct keys, which are known
+  // Why the keys cannot be a list; empty if they can: they are known, and at most
+  // kMaxJoinListKeys.
+  std::string_view no_list = "not known to be at most 64 keys";
   std::optional<uint64_t> span =
       std::nullopt;  // of the keys, if they are known integers; or of the known range
 };
 
-// Compares a list, a bitmap and blocks. The list is impossible without `few`, the bitmap without
-// `span`. If nothing is possible, the form is kNothing.
+// Compares a list, a bitmap and blocks. The bitmap is impossible without `span`. If nothing is
+// possible, the form is kNothing.
 JoinChoice ChooseJoinForm(const JoinLimits& limits, const JoinFacts& facts);
 
 // Returns the number of slots of a list of `keys` keys, a power of two.

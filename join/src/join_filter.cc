@@ -205,7 +205,8 @@ JoinChoice NothingBecause(std::string reason) {
 
 ValueRange ToValues(const JoinKeyRange& range) { return {range.low, range.span()}; }
 
-void MakeList(const JoinPartState& sum, const JoinLimits& limits, std::vector<uint64_t> values,
+// Returns false, and leaves no list, if no table was found.
+bool MakeList(const JoinPartState& sum, const JoinLimits& limits, std::vector<uint64_t> values,
               CompletedJoin& out) {
   out.list_keys = values.size();
   const uint64_t max_bytes = limits.max_bytes / limits.list_tables;
@@ -214,9 +215,8 @@ void MakeList(const JoinPartState& sum, const JoinLimits& limits, std::vector<ui
     for (uint64_t& value : values) value = HashU64(value, sum.geometry.hash);
     built = built && out.hash_list.Build(values, max_bytes);
   }
-  if (built) return;
-  out.form = JoinForm::kNothing;
-  out.choice = NothingBecause("no table for the list was found");
+  if (!built) out.list = out.hash_list = {};
+  return built;
 }
 
 void MakeBitmap(const JoinPartState& sum, CompletedJoin& out) {
@@ -239,11 +239,15 @@ void CompleteKeys(JoinPartState& sum, const JoinLimits& limits, const Backend* b
                   CompletedJoin& out) {
   sum.RemoveManyDuplicates();
   std::optional<std::vector<uint64_t>> few = FewDistinct(sum.keys);
-  JoinFacts facts = {.keys = few ? few->size() : sum.keys.size(), .few = few.has_value()};
+  JoinFacts facts = {.keys = few ? few->size() : sum.keys.size()};
+  if (few) facts.no_list = "";
   if (out.range) facts.span = out.range->span;
   out.choice = ChooseJoinForm(limits, facts);
+  if (out.choice.form == JoinForm::kList && !MakeList(sum, limits, std::move(*few), out)) {
+    facts.no_list = "no table without collisions was found";
+    out.choice = ChooseJoinForm(limits, facts);
+  }
   out.form = out.choice.form;
-  if (out.form == JoinForm::kList) MakeList(sum, limits, std::move(*few), out);
   if (out.form == JoinForm::kBitmap) MakeBitmap(sum, out);
   if (out.form == JoinForm::kBlocks) {
     MakeBlocks(sum, backend, out.choice.candidates.front().bytes, out);
@@ -540,6 +544,7 @@ void JoinFilter::Part::Insert(const Keys& keys) {
 }
 
 uint32_t JoinFilter::Part::index() const { return Usable().index; }
+const HashSpec& JoinFilter::Part::hash() const { return Usable().geometry.hash; }
 JoinForm JoinFilter::Part::contents() const { return Usable().contents; }
 uint64_t JoinFilter::Part::inserted_count() const { return Usable().inserted; }
 uint64_t JoinFilter::Part::bytes() const { return Usable().bytes(); }

@@ -283,6 +283,21 @@ TEST(JoinFilterTest, SixtyFourKeys_OfAnyPattern_AreExact) {
   }
 }
 
+// With 16 KiB, a list of 64 keys has 1024 slots, and 64 attempts to place the keys. They fail for
+// one of about 10,000 sets of random keys. This seed gives such a set.
+TEST(JoinFilterTest, ListWithoutATable_IsFollowedByBlocks) {
+  const std::vector<uint64_t> keys = RandomKeys(kMaxJoinListKeys, /*seed=*/15329);
+  const auto filter = Built({.expected_keys = 64, .max_bytes = 16384}, keys);
+  EXPECT_EQ(filter->form(), JoinForm::kBlocks) << filter->choice().reason;
+  EXPECT_EQ(filter->Count(keys), keys.size());
+  EXPECT_LT(filter->Count(RandomKeys(1000, 1)), 50u);
+  const JoinChoice choice = filter->choice();
+  const auto list = std::ranges::find(choice.candidates, JoinForm::kList, &JoinCandidate::form);
+  ASSERT_NE(list, choice.candidates.end());
+  EXPECT_EQ(list->error, "no table without collisions was found");
+  EXPECT_EQ(Built({.expected_keys = 64}, keys)->form(), JoinForm::kList);
+}
+
 TEST(JoinFilterTest, NoKeys_AnswerNo) {
   for (const JoinKeyType type : {JoinKeyType::kIntegers, JoinKeyType::kHashes}) {
     const auto filter = Built({.expected_keys = 5, .key_type = type}, Keys());

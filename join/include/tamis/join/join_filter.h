@@ -90,6 +90,9 @@ struct JoinFilterOptions {
 // The level of the memory in which a structure fits.
 enum class JoinPlace : uint8_t { kL2, kL3, kMemory };
 
+// Returns "L2", "L3" or "memory".
+const char* JoinPlaceName(JoinPlace place) noexcept;
+
 // A structure for the keys, or the reason why it is impossible.
 struct JoinCandidate {
   JoinForm form = JoinForm::kNothing;
@@ -209,6 +212,8 @@ class JoinFilter::Part {
 
   // Returns the number of the part.
   uint32_t index() const;
+  // Returns the hash of the join.
+  const HashSpec& hash() const;
   // Returns the form of the contents: kList for keys in full, otherwise kBitmap, kBlocks or
   // kNothing.
   JoinForm contents() const;
