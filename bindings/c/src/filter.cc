@@ -2,6 +2,7 @@
 #include "tamis/c/filter.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <variant>
 
@@ -80,6 +81,11 @@ void Describe(const BlocksQueryable& blocks, tamis_filter_info& out) {
 void Describe(const ForeignFilter& filter, tamis_filter_info& out) {
   out.format = filter.format().name;
   out.abilities = AbilityBits({.erase = filter.change_traits().erases});
+}
+
+void Describe(const std::unique_ptr<JoinFilter>& join, tamis_filter_info& out) {
+  out.read_only = 1;
+  DescribeHash(join->hash(), out);
 }
 
 }  // namespace

@@ -14,11 +14,28 @@ std::string NameOf(const ForeignFilter& filter) {
   return std::string("a filter of format ") + filter.format().name;
 }
 
+std::string NameOf(const std::unique_ptr<JoinFilter>&) { return "a join filter"; }
+
+std::string NameOf(const tamis_filter& filter) {
+  return std::visit([](const auto& object) { return NameOf(object); }, filter.object);
+}
+
 }  // namespace
 
 void RefuseAction(const tamis_filter& filter, const char* action) {
-  const auto name = [](const auto& object) { return NameOf(object); };
-  Refuse(std::visit(name, filter.object) + " cannot be " + action, ErrorCode::kUnsupported);
+  Refuse(NameOf(filter) + " cannot be " + action, ErrorCode::kUnsupported);
+}
+
+JoinFilter& JoinOf(const tamis_filter* filter) {
+  const auto* const found =
+      std::get_if<std::unique_ptr<JoinFilter>>(&Required(filter, "filter").object);
+  if (found != nullptr) return **found;
+  Refuse(NameOf(*filter) + " is not a join filter", ErrorCode::kUnsupported);
+}
+
+void RefuseJoinChange() {
+  Refuse("a join filter cannot be changed: tamis_join_part_insert inserts keys into its parts",
+         ErrorCode::kUnsupported);
 }
 
 ErasableFilter& RequireErasable(ChangeableFilter& filter) {

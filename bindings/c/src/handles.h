@@ -2,6 +2,7 @@
 #ifndef TAMIS_BINDINGS_C_SRC_HANDLES_H_
 #define TAMIS_BINDINGS_C_SRC_HANDLES_H_
 
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -14,9 +15,12 @@
 #include "tamis/filters/changeable_filter.h"
 #include "tamis/filters/erasable_filter.h"
 #include "tamis/formats/foreign_filter.h"
+#include "tamis/join/join_filter.h"
 
 struct tamis_filter {
-  std::variant<tamis::AnyFilter, tamis::BlocksQueryable, tamis::ForeignFilter> object;
+  std::variant<tamis::AnyFilter, tamis::BlocksQueryable, tamis::ForeignFilter,
+               std::unique_ptr<tamis::JoinFilter>>
+      object;
 };
 
 struct tamis_bank {
@@ -31,6 +35,7 @@ struct tamis_engine {
 namespace tamis::c {
 
 inline const Queryable& AsQueryable(const AnyFilter& filter) { return *filter; }
+inline const Queryable& AsQueryable(const std::unique_ptr<JoinFilter>& join) { return *join; }
 inline const Queryable& AsQueryable(const Queryable& other) { return other; }
 
 inline const Queryable& QueryableOf(const tamis_filter* filter) {
@@ -48,6 +53,11 @@ inline Filter& FilterOf(const tamis_filter* filter, const char* action) {
   if (found == nullptr) RefuseAction(*filter, action);
   return **found;
 }
+
+// Throws Error(kUnsupported) for a handle that is not a join filter.
+JoinFilter& JoinOf(const tamis_filter* filter);
+// Throws Error(kUnsupported): keys are inserted into the parts of a join filter.
+[[noreturn]] void RefuseJoinChange();
 
 // Throws Error(kReadOnly) for a filter that cannot be changed. The C++ functions for one key do not
 // check this.

@@ -18,6 +18,7 @@ namespace tamis::c {
 class KeyArray {
  public:
   static constexpr size_t kRunKeys = size_t{1} << 16;
+  static constexpr size_t kOneRun = size_t{1} << 62;  // all keys of a call
 
   // Throws Error(kInvalidArgument) if `keys` is invalid. Checks everything except whether the
   // memory is accessible. O(count) for strings. If the keys are converted, a run has at most

@@ -8,6 +8,7 @@
 #include "bindings/c/src/handles.h"
 #include "bindings/c/src/key_array.h"
 #include "bindings/c/src/room.h"
+#include "bindings/c/src/select_from.h"
 #include "tamis/c/filter.h"
 #include "tamis/changes.h"
 #include "tamis/detail/str_cat.h"
@@ -112,7 +113,8 @@ class Target {
       : filter_(FilterIn(filter)),
         changeable_(filter_ != nullptr ? *filter_ : ChangeableIn(filter)),
         engine_(filter_ != nullptr ? EngineOf(engine) : nullptr),
-        keys_(keys, changeable_.change_traits().whole_calls ? kWhole : KeyArray::kRunKeys) {}
+        keys_(keys,
+              changeable_.change_traits().whole_calls ? KeyArray::kOneRun : KeyArray::kRunKeys) {}
 
   const KeyArray& keys() const noexcept { return keys_; }
 
@@ -137,8 +139,6 @@ class Target {
   }
 
  private:
-  static constexpr size_t kWhole = size_t{1} << 62;
-
   static ChangeableFilter* FilterIn(tamis_filter* filter) {
     const auto* const found = std::get_if<AnyFilter>(&Required(filter, "filter").object);
     return found != nullptr ? &Writable(**found) : nullptr;
@@ -147,7 +147,9 @@ class Target {
   static Changeable& ChangeableIn(tamis_filter* filter) {
     auto* const blocks = std::get_if<BlocksQueryable>(&filter->object);
     if (blocks != nullptr) return *blocks;
-    return std::get<ForeignFilter>(filter->object);
+    auto* const foreign = std::get_if<ForeignFilter>(&filter->object);
+    if (foreign == nullptr) RefuseJoinChange();
+    return *foreign;
   }
 
   ChangeableFilter* filter_;
@@ -191,6 +193,18 @@ tamis_status tamis_filter_query(const tamis_filter* filter, const tamis_engine* 
     if (output == TAMIS_COUNT) Required(hits, "hits");
     const WantedOutput hits_out(hits, "hits");
     hits_out.Set(Write(Query(filter, engine, keys), output, out, capacity));
+  });
+}
+
+tamis_status tamis_filter_select_from(const tamis_filter* filter, const tamis_keys* keys,
+                                      const uint32_t* selection, uint64_t num_selected,
+                                      uint32_t* rows, uint64_t capacity, uint64_t* hits) {
+  return Guard([&] {
+    const Queryable& queryable = QueryableOf(filter);
+    SelectFrom(keys, selection, num_selected, rows, capacity, hits,
+               [&](const Keys& all, auto chosen, auto out) {
+                 return queryable.SelectFrom(all, chosen, out);
+               });
   });
 }
 

@@ -1,4 +1,5 @@
 // Filters: queries and changes of one key.
+#include <memory>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -17,6 +18,7 @@ namespace {
 // class, uses calls with many keys.
 const Filter& Asked(const AnyFilter& filter) { return *filter; }
 const ConstSplitBlockView& Asked(const BlocksQueryable& blocks) { return blocks.view(); }
+const Queryable& Asked(const std::unique_ptr<JoinFilter>& join) { return *join; }
 const Queryable& Asked(const Queryable& other) { return other; }
 
 // Returns ask(object), where Asked returns the object.
@@ -36,6 +38,7 @@ bool ChangeOne(tamis_filter* filter, const Key& key, const Change& change,
                const ChangeMany& change_many) {
   struct {
     bool operator()(const AnyFilter& in) const { return change(Writable(*in)); }
+    bool operator()(const std::unique_ptr<JoinFilter>&) const { RefuseJoinChange(); }
     bool operator()(Changeable& in) const { return change_many(in, AsKeys(key)) == 1; }
     const Key& key;
     const Change& change;

@@ -34,6 +34,7 @@
 #include "tamis/c/engine.h"
 #include "tamis/c/file.h"
 #include "tamis/c/filter.h"
+#include "tamis/c/join.h"
 #include "tamis/c/keys.h"
 #include "tamis/c/parquet.h"
 #include "tamis/c/plan.h"

@@ -13,10 +13,11 @@ extern "C" {
 /* A filter answers "maybe" for every inserted key, and "no" for almost all other keys. The share of
  * the other keys that get "maybe" is the false-positive rate.
  *
- * A handle refers to one of three sorts of filters: filters of tamis, views of memory that the
- * caller owns (tamis_filter_view), and filters of other libraries (docs/formats.md). All sorts
- * support the functions that query, insert and describe. Other functions return TAMIS_UNSUPPORTED
- * for a sort or a kind that does not support them. */
+ * A handle refers to one of four sorts of filters: filters of tamis, views of memory that the
+ * caller owns (tamis_filter_view), filters of other libraries (docs/formats.md), and join filters
+ * (tamis/c/join.h). All sorts support the functions that query and describe. All except join
+ * filters support the functions that insert. Other functions return TAMIS_UNSUPPORTED for a sort or
+ * a kind that does not support them. */
 typedef struct tamis_filter tamis_filter;
 
 /* ---- Creation ---- */
@@ -122,19 +123,19 @@ TAMIS_C_API void tamis_filter_free(tamis_filter* filter);
 /* The size and the properties of a filter. */
 typedef struct tamis_filter_info {
   size_t struct_bytes; /* set by TAMIS_INIT */
-  uint32_t kind;       /* TAMIS_SPLIT_BLOCK ...; 0 for a filter of another library */
+  uint32_t kind;       /* TAMIS_SPLIT_BLOCK ...; 0 for filters of other libraries and joins */
   uint32_t abilities;  /* TAMIS_CAN_...; for a filter of another library only TAMIS_CAN_ERASE */
   /* Name of the other library's format, such as "guava:utf8"; NULL for other filters. Valid while
    * the program runs. */
   const char* format;
-  /* 1: the filter cannot be changed, because it is mapped, a read-only view, or of a kind that
-   * never changes. */
+  /* 1: the filter cannot be changed, because it is mapped, a read-only view, of a kind that never
+   * changes, or a join filter. */
   uint32_t read_only;
   /* Types of all inserted keys: bit i stands for type i of core/FORMAT.md. 0: no keys. For a filter
    * of another library: the types that its format allows. For a view: bit 0, unknown. */
   uint32_t key_types;
   uint64_t bytes; /* size of the filter's contents */
-  /* The members below are 0 for a filter of another library. */
+  /* The members below are 0 for a filter of another library. A join filter has only the hash. */
   uint64_t capacity; /* number of keys that the filter was sized for; 0 for a view */
   /* Number of keys inserted minus number erased. Duplicates count. A scalable filter does not count
    * a key that one of its layers may already have. */
@@ -250,6 +251,16 @@ static inline tamis_status tamis_filter_count(const tamis_filter* filter,
                                               uint64_t* hits) {
   return tamis_filter_query(filter, engine, keys, TAMIS_COUNT, NULL, 0, hits);
 }
+
+/* Queries only the keys at the `num_selected` indices in `selection`, such as the rows that an
+ * earlier predicate kept. Indices may repeat, and may be in any order. Writes the indices whose
+ * keys may be in to `rows`, in the order of `selection`. `rows` has room for `capacity` elements,
+ * at least num_selected, and may be the memory of `selection`. *hits becomes the number of indices
+ * written. Returns TAMIS_INVALID_ARGUMENT if an index is not below keys->count. */
+TAMIS_C_API tamis_status tamis_filter_select_from(const tamis_filter* filter,
+                                                  const tamis_keys* keys, const uint32_t* selection,
+                                                  uint64_t num_selected, uint32_t* rows,
+                                                  uint64_t capacity, uint64_t* hits);
 
 /* ---- Changes by many keys, in the order of the keys. Return TAMIS_READ_ONLY for a filter that
  * cannot be changed. The threads of `engine`, which may be NULL, change filters of tamis. The
