@@ -16,7 +16,7 @@ import sys
 from nanobind.stubgen import StubGen, load_pattern_file
 
 HERE = pathlib.Path(__file__).resolve().parent
-STUBS = {"tamis": "__init__", "tamis.live": "live", "tamis.redis": "redis"}
+STUBS = {"tamis": "__init__", "tamis.join": "join", "tamis.live": "live", "tamis.redis": "redis"}
 MOST_COLUMNS = 100
 
 

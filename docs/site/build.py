@@ -209,7 +209,7 @@ def python_reference():
     """Returns a page with the signatures of the Python package, from its stubs."""
     lines = ["# Reference of Python {#python-reference}", "[TOC]", "",
              "`help()` shows the text of each class and function. @ref bindings-python-README explains them.", ""]
-    for module, stub in {"tamis": "__init__", "tamis.live": "live", "tamis.redis": "redis"}.items():
+    for module, stub in {"tamis": "__init__", "tamis.join": "join", "tamis.live": "live", "tamis.redis": "redis"}.items():
         text = (ROOT / f"bindings/python/tamis/{stub}.pyi").read_text(encoding="utf-8")
         nodes = [node for node in ast.parse(text).body if not getattr(node, "name", "_").startswith("_")]
         for name in sorted({node.name for node in nodes}):

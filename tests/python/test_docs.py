@@ -9,15 +9,16 @@ import sys
 import pytest
 
 import tamis
+import tamis.join
 import tamis.live
 import tamis.parquet
 
 try:
     import tamis.redis
 except ImportError:  # built without hiredis
-    MODULES = [tamis, tamis.live, tamis.parquet]
+    MODULES = [tamis, tamis.join, tamis.live, tamis.parquet]
 else:
-    MODULES = [tamis, tamis.live, tamis.parquet, tamis.redis]
+    MODULES = [tamis, tamis.join, tamis.live, tamis.parquet, tamis.redis]
 PACKAGE = pathlib.Path(os.environ.get("TAMIS_PYTHON_DIR",
                                       pathlib.Path(__file__).parents[2] / "bindings/python"))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

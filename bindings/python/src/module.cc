@@ -4,6 +4,7 @@
 #include "bindings/python/src/classes/classes.h"
 #include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/classes/parquet_classes.h"
+#include "bindings/python/src/join/join_classes.h"
 #include "bindings/python/src/live/live_classes.h"
 #include "bindings/python/src/queries/answer.h"
 #include "tamis/version.h"
@@ -33,6 +34,10 @@ NB_MODULE(_tamis, m) {
   DefineConcurrent(live);
   DefineLive(live);
   DefineGuard(live);
+  nanobind::module_ join = m.def_submodule("join");
+  join.attr("__name__") = "tamis.join";
+  DefineJoin(join);
+  DefineJoinProbe(join);
   nanobind::module_ parquet = m.def_submodule("parquet");
   parquet.attr("__name__") = "tamis.parquet";
   DefineParquet(parquet);

@@ -3,11 +3,16 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_QUERIES_BATCHES_H_
 
 #include <nanobind/nanobind.h>
+#include <tamis/key_types.h>
+#include <tamis/keys.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "bindings/python/src/classes/gate.h"
 #include "bindings/python/src/keys/held_buffer.h"
@@ -135,6 +140,77 @@ nb::object SelectFrom(KeySource& source, nb::handle x, const Lock& lock, const W
         answer.size += n;
       },
       many);
+  answer.memory->Resize(answer.size * sizeof(uint64_t));
+  return Call(InKinds("like"), nb::cast(std::move(answer)), x);
+}
+
+// Returns the indices in an object. Throws TypeError for other keys, and ValueError for nulls.
+inline std::vector<uint64_t> IndicesOf(nb::handle selection) {
+  std::vector<uint64_t> rows;
+  const auto source = MakeKeySource(selection);
+  const auto add = [&rows]<typename T>(const Keys& keys) {
+    const T* const data = keys.data<T>();
+    rows.insert(rows.end(), data, data + keys.size());
+  };
+  Keys keys;
+  while (source->Next(keys)) {
+    if (keys.CountValid() != keys.size()) throw nb::value_error("selection has a null");
+    if (keys.key_type() != KeyType::kInteger) throw nb::type_error("selection has integers only");
+    switch (keys.layout()) {
+      case KeyLayout::kU32:
+        add.template operator()<uint32_t>(keys);
+        break;
+      case KeyLayout::kI32:
+        add.template operator()<int32_t>(keys);
+        break;
+      default:
+        add.template operator()<uint64_t>(keys);
+    }
+  }
+  return rows;
+}
+
+// Throws IndexError if the largest index, the last one, is not below `num_keys`.
+inline void RequireBelow(std::span<const uint64_t> ascending, uint64_t num_keys) {
+  if (ascending.empty() || ascending.back() < num_keys) return;
+  throw nb::index_error(tamis::detail::StrCat("selection has the index ",
+                                              static_cast<int64_t>(ascending.back()),
+                                              ", and there are ", num_keys, " keys")
+                            .c_str());
+}
+
+// Calls work(keys, rows, out) for batches of the keys of `source`, the keys of x. `rows` are the
+// indices in the batch that `selection` names. `work` writes the selected ones to `out`, and
+// returns their number. Returns the array of all of these, in the order of `selection`.
+template <typename Lock, typename Work>
+nb::object SelectFromRows(KeySource& source, nb::handle x, nb::handle selection, const Lock& lock,
+                          const Work& work, size_t many = kReleasesGil) {
+  const std::vector<uint64_t> given = IndicesOf(selection);
+  std::vector<uint64_t> sorted = given;
+  if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
+  if (source.size()) RequireBelow(sorted, *source.size());
+  Answer answer{.output = Answer::Output::kIndices};
+  answer.memory->Reserve(given.size() * sizeof(uint64_t));
+  auto* const out = answer.memory->As<uint64_t>();
+  size_t at = 0, found = 0;
+  const auto query = [&](const Keys& keys, uint64_t first) {
+    const size_t begin = at;
+    for (; at < sorted.size() && sorted[at] < first + keys.size(); ++at) sorted[at] -= first;
+    const std::span rows(sorted.data() + begin, at - begin);
+    const size_t n = work(keys, rows, std::span(out + found, rows.size()));
+    for (size_t i = 0; first > 0 && i < rows.size(); ++i) rows[i] += first;
+    for (size_t i = 0; first > 0 && i < n; ++i) out[found + i] += first;
+    found += n;
+  };
+  const uint64_t num_keys = ForBatches(source, nb::none(), NoPreparation, lock, query, many);
+  RequireBelow(sorted, num_keys);
+  if (given != sorted) {
+    // The same index has the same answer everywhere.
+    const std::vector<uint64_t> in(out, out + found);
+    const auto is_in = [&](uint64_t row) { return std::ranges::binary_search(in, row); };
+    found = static_cast<size_t>(std::ranges::copy_if(given, out, is_in).out - out);
+  }
+  answer.size = found;
   answer.memory->Resize(answer.size * sizeof(uint64_t));
   return Call(InKinds("like"), nb::cast(std::move(answer)), x);
 }

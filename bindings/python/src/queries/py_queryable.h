@@ -7,10 +7,12 @@
 #include <tamis/queryable.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "bindings/python/src/classes/gate.h"
+#include "bindings/python/src/keys/key_source.h"
 
 namespace tamis::python {
 
@@ -28,6 +30,11 @@ class PyQueryable {
 
   // Throws ValueError if the filter is closed.
   virtual const Queryable& queryable() const = 0;
+  // Returns the keys in an argument of a query. A filter that waits for a server gets few batches,
+  // because each waits.
+  virtual std::unique_ptr<KeySource> KeysOf(nb::handle x) const {
+    return MakeKeySource(x, Numbers::kIntegers, waits ? kConvertedKeys : kCachedKeys);
+  }
 
   const QueryTraits::ThreadSafety thread_safety;
   const bool waits;  // calls wait for a server, so they release the GIL even for few keys

@@ -73,11 +73,6 @@ EnginePtr EngineOf(const PyQueryable& f, std::optional<int64_t> threads) {
 
 size_t LeastKeysWithoutGil(const PyQueryable& f) { return f.waits ? 0 : kReleasesGil; }
 
-// Returns the keys of x. A filter that waits for a server gets few batches, because each waits.
-std::unique_ptr<KeySource> KeysFor(const PyQueryable& f, nb::handle x) {
-  return MakeKeySource(x, Numbers::kIntegers, f.waits ? kConvertedKeys : kCachedKeys);
-}
-
 AnyResult Contains(PyQueryable& f, KeysArg x, Arg<"typing.Any"> out,
                    std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
@@ -89,8 +84,7 @@ AnyResult Contains(PyQueryable& f, KeysArg x, Arg<"typing.Any"> out,
              [&] { return engine ? engine->Contains(in, keys, bools) : in.Contains(keys, bools); });
   };
   return WithKeys([&] {
-    return AnswerEach(*KeysFor(f, x), x, out, nb::none(), ToQuery(f), query,
-                      LeastKeysWithoutGil(f));
+    return AnswerEach(*f.KeysOf(x), x, out, nb::none(), ToQuery(f), query, LeastKeysWithoutGil(f));
   });
 }
 
@@ -105,13 +99,25 @@ AnyResult Select(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
     });
   };
   return WithKeys(
-      [&] { return SelectFrom(*KeysFor(f, x), x, ToQuery(f), query, LeastKeysWithoutGil(f)); });
+      [&] { return SelectFrom(*f.KeysOf(x), x, ToQuery(f), query, LeastKeysWithoutGil(f)); });
+}
+
+AnyResult SelectRowsFrom(PyQueryable& f, KeysArg x, KeysArg selection) {
+  const Queryable& in = f.queryable();
+  const auto query = [&](const Keys& keys, std::span<const uint64_t> rows,
+                         std::span<uint64_t> out) {
+    RequireSameSort(keys, in.key_types());
+    return in.SelectFrom(keys, rows, out);
+  };
+  return WithKeys([&] {
+    return SelectFromRows(*f.KeysOf(x), x, selection, ToQuery(f), query, LeastKeysWithoutGil(f));
+  });
 }
 
 uint64_t Count(PyQueryable& f, KeysArg x, std::optional<int64_t> threads) {
   const EnginePtr engine = EngineOf(f, threads);
   const Queryable& in = f.queryable();
-  const auto source = KeysFor(f, x);
+  const auto source = f.KeysOf(x);
   uint64_t count = 0;
   const auto query = [&](const Keys& keys, uint64_t first) {
     RequireSameSort(keys, in.key_types());
@@ -144,7 +150,7 @@ uint64_t Insert(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool
   Changeable& into = WaitToChange(f);
   const Queryable& in = f.queryable();
   ChangeableFilter* const filter = engine ? f.engine_filter() : nullptr;
-  const auto source = KeysFor(f, x);
+  const auto source = f.KeysOf(x);
   uint64_t inserted = 0, lost = 0;
   const auto insert = [&](const Keys& keys, uint64_t first) {
     const size_t n = InsertBatch(first, [&] {
@@ -182,7 +188,7 @@ AnyResult InsertIfAbsent(PyChangeable& f, KeysArg x, Arg<"typing.Any"> out,
   };
   return WithKeys([&] {
     nb::object answer =
-        AnswerEach(*KeysFor(f, x), x, out, progress, ToChange(f), insert, LeastKeysWithoutGil(f));
+        AnswerEach(*f.KeysOf(x), x, out, progress, ToChange(f), insert, LeastKeysWithoutGil(f));
     if (lost > 0 && !partial) ThrowFull(lost, done);
     return answer;
   });
@@ -204,7 +210,7 @@ uint64_t EraseAll(PyChangeable& f, nb::handle x, nb::handle progress, const auto
                           "finds")
                              .c_str());
   }
-  const auto source = KeysFor(f, x);
+  const auto source = f.KeysOf(x);
   std::vector<uint64_t> hashes;
   const auto unlocked = [] { return 0; };
   ForBatches(*source, progress, NoPreparation, unlocked, [&](const Keys& batch, uint64_t) {
@@ -235,7 +241,7 @@ uint64_t Erase(PyChangeable& f, KeysArg x, std::optional<int64_t> threads, bool 
     return filter != nullptr ? engine->Erase(*filter, keys) : tamis::Erase(from, keys);
   };
   if (!missing_ok) return EraseAll(f, x, progress, erase);
-  const auto source = KeysFor(f, x);
+  const auto source = f.KeysOf(x);
   uint64_t erased = 0;
   return WithKeys([&] {
     ForBatches(
@@ -335,6 +341,15 @@ constexpr char kSelectDoc[] =
     ">>> f.update(['ada', 'bob'])\n"
     ">>> f.select(['eve', 'bob', 'ada'])\n"
     "[1, 2]\n";
+constexpr char kSelectFromDoc[] =
+    "Queries only the keys at the indices in selection, such as the rows that an earlier\n"
+    "predicate kept. Returns the indices of the keys that may be in, in the order of selection,\n"
+    "like select.\n\n"
+    "selection: integers, in any order; each is at least 0 and below the number of keys.\n\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.update(['ada', 'bob'])\n"
+    ">>> f.select_from(['eve', 'bob', 'ada'], [2, 0])\n"
+    "[2]\n";
 constexpr char kInsertIfAbsentDoc[] =
     "Inserts the absent keys, one after the other. Returns an array of bool: which keys were\n"
     "absent.\n\n"
@@ -382,6 +397,7 @@ void DefineQueryables(nb::module_& m) {
            nb::arg("threads").none() = none, kContainsDoc)
       .def("select", Select, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none,
            kSelectDoc)
+      .def("select_from", SelectRowsFrom, nb::arg("x"), nb::arg("selection"), kSelectFromDoc)
       .def("count", Count, nb::arg("x"), nb::kw_only(), nb::arg("threads").none() = none, kCountDoc)
       .def_prop_ro(
           "nbytes",
