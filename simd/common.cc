@@ -13,6 +13,7 @@
 
 #include "simd/families.h"
 #include "simd/hash-inl.h"
+#include "simd/strings-inl.h"
 #include "simd/xxh64_rests-inl.h"
 #include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
@@ -166,6 +167,8 @@ void Intersect(uint64_t* HWY_RESTRICT into, const uint64_t* HWY_RESTRICT from, s
 
 [[maybe_unused]] constexpr CommonKernels kCommon = {.hash = Hash,
                                                     .xxh64_rests = HashXxh64Rests,
+                                                    .sort_by_length = SortByLength,
+                                                    .end_xxh3 = EndAllXxh3,
                                                     .bits_to_bytes = BitsToBytes,
                                                     .bits_to_indices32 = BitsToIndices<uint32_t>,
                                                     .bits_to_indices64 = BitsToIndices<uint64_t>,

@@ -49,8 +49,8 @@ TEST(BackendsTest, NamesAreUniqueAndTablesComplete) {
     EXPECT_FALSE(backend.description.empty()) << backend.name;
     ASSERT_NE(backend.kernels, nullptr) << backend.name;
     const detail::Kernels& k = *backend.kernels;
-    EXPECT_TRUE(k.hash && k.xxh64_rests && k.bits_to_bytes && k.bits_to_indices32 &&
-                k.bits_to_indices64 && k.popcount && k.merge)
+    EXPECT_TRUE(k.hash && k.xxh64_rests && k.sort_by_length && k.end_xxh3 && k.bits_to_bytes &&
+                k.bits_to_indices32 && k.bits_to_indices64 && k.popcount && k.merge)
         << backend.name;
     EXPECT_TRUE(k.split_block.contains && k.split_block.insert && k.split_block.contains_one &&
                 k.split_block.insert_one)

@@ -3,6 +3,7 @@
 // defines it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -78,6 +79,54 @@ TEST_P(HashKernelTest, RestsOfStringsEqualPortable) {
       ASSERT_EQ(std::vector<uint64_t>(all.begin(), end), want)
           << "lanes " << lanes << ", n = " << n;
       ASSERT_TRUE(got.Intact()) << "lanes " << lanes << ", n = " << n;
+    }
+  }
+}
+
+// Classes with lengths of their own, without lengths, and of all lengths.
+constexpr detail::LengthClasses kClasses[] = {detail::LengthClasses({3, 8, 16, 32, 64, 96, 128}),
+                                              detail::LengthClasses({0, 1, 2, 3, 127, 128, 254}),
+                                              detail::LengthClasses({7, 7, 7, 50, 50, 254, 254})};
+
+TEST_P(HashKernelTest, StringsAreSortedByClassOfLength) {
+  Random random(2);
+  for (const detail::LengthClasses& classes : kClasses) {
+    for (size_t n = 0; n <= detail::kStringsAtOnce; n += n < 70 ? 1 : 31) {
+      for (const size_t below : {1, 10, 60, 256}) {
+        const GuardedArray<uint8_t> lengths(std::vector<uint8_t>(detail::kStringsAtOnce));
+        for (size_t i = 0; i < detail::kStringsAtOnce; ++i) {
+          lengths.data()[i] = static_cast<uint8_t>(random.Below(below));
+        }
+        std::vector<std::vector<uint8_t>> want(detail::LengthClasses::kCount);
+        for (size_t i = 0; i < n; ++i) {
+          const auto& longest = classes.longest;
+          const auto of = std::lower_bound(longest.begin(), longest.end(), lengths.data()[i]);
+          want[static_cast<size_t>(of - longest.begin())].push_back(static_cast<uint8_t>(i));
+        }
+        detail::SortedStrings sorted;
+        kernels().sort_by_length(classes, lengths.data(), n, sorted);
+        for (size_t c = 0; c < want.size(); ++c) {
+          const uint8_t* const numbers = sorted.numbers[c];
+          ASSERT_EQ(std::vector<uint8_t>(numbers, numbers + sorted.counts[c]), want[c])
+              << "class " << c << ", n = " << n << ", lengths below " << below;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(HashKernelTest, LastStepsOfXxh3EqualPortable) {
+  Random random(3);
+  for (size_t n = 0; n <= detail::kStringsAtOnce; n += n < 40 ? 1 : 27) {
+    const std::vector<uint64_t> sums = RandomValues(n, /*seed=*/n);
+    std::vector<uint8_t> lengths(detail::kStringsAtOnce);
+    for (uint8_t& length : lengths) length = static_cast<uint8_t>(random.Below(256));
+    std::vector<uint64_t> want = sums;
+    portable().end_xxh3(lengths.data(), n, want.data());
+    for (const size_t slack : {0, 1}) {
+      const GuardedArray<uint64_t> got(sums, slack);
+      kernels().end_xxh3(lengths.data(), n, got.data());
+      ASSERT_EQ(got.vector(), want) << "n = " << n << ", slack " << slack;
     }
   }
 }

@@ -33,6 +33,17 @@ void HashXxh64Rests(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_
   }
 }
 
+void SortByLength(const LengthClasses& classes, const uint8_t* lengths, size_t n,
+                  SortedStrings& sorted) {
+  uint8_t bits[kStringsAtOnce];
+  for (size_t i = 0; i < n; ++i) bits[i] = classes.bits[lengths[i]];
+  SortByClass(bits, n, sorted);
+}
+
+void EndAllXxh3(const uint8_t* lengths, size_t n, uint64_t* hashes) {
+  for (size_t i = 0; i < n; ++i) hashes[i] = EndXxh3(lengths[i], hashes[i]);
+}
+
 void BitsToBytes(const uint64_t* bits, size_t n, uint8_t* bytes) {
   for (size_t i = 0; i < n; ++i) bytes[i] = (bits[i / 64] >> (i % 64)) & 1;
 }
@@ -67,6 +78,8 @@ void Intersect(uint64_t* into, const uint64_t* from, size_t n) {
 Kernels PortableKernels() {
   return {{.hash = Hash,
            .xxh64_rests = HashXxh64Rests,
+           .sort_by_length = SortByLength,
+           .end_xxh3 = EndAllXxh3,
            .bits_to_bytes = BitsToBytes,
            .bits_to_indices32 = BitsToIndices<uint32_t>,
            .bits_to_indices64 = BitsToIndices<uint64_t>,

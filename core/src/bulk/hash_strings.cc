@@ -1,6 +1,7 @@
 // A loop that hashes strings mispredicts a branch on the length of nearly every string. So strings
 // are first sorted by classes of lengths and then hashed class by class. Within a class, the code
-// of XXH3 has no branch on the length, and the code of XXH64 does not need one.
+// of XXH3 has no branch on the length, and the code of XXH64 does not need one. Kernels sort the
+// strings, and do the last steps of the hashes.
 #include "core/src/bulk/hash_strings.h"
 
 // Inlines the arithmetic of each class into its loop.
@@ -12,6 +13,7 @@
 #include <cstring>
 
 #include "core/src/bulk/length_classes.h"
+#include "core/src/bulk/xxh3_strings.h"
 #include "core/src/bulk/xxh64_strings.h"
 #include "tamis/detail/batch.h"
 #include "tamis/detail/compiler.h"
@@ -21,17 +23,33 @@ namespace tamis::detail {
 namespace {
 
 // XXH3 hashes strings of up to 16 bytes at once, up to 128 in rounds of 32, up to 240 in rounds of
-// 16, and longer ones in another way. So there are classes for short strings and for long ones.
-constexpr Longest kXxh3Short = {3, 8, 16, 32, 64, 96, 128};
-constexpr Longest kXxh3Long = {16, 32, 64, 96, 128, 192, 240};
-// The mean length from which on strings count as long.
-constexpr size_t kLongMean = 112;
+// 16, and longer ones in another way. So there are three sets of classes.
+constexpr LengthClasses::Longest kXxh3Short = {3, 8, 16, 32, 64, 96, 128};
+constexpr LengthClasses::Longest kXxh3Middle = {16, 32, 64, 96, 128, 143, 159};
+constexpr LengthClasses::Longest kXxh3Long = {16, 32, 64, 96, 128, 192, 240};
+// The mean lengths from which on strings count as middle or long.
+constexpr size_t kMiddleMean = 64, kLongMean = 112;
 // XXH64 takes stripes of 32 bytes, then lanes of 8.
-constexpr Longest kXxh64 = {3, 7, 15, 23, 31, 63, 95};
+constexpr LengthClasses::Longest kXxh64 = {3, 7, 15, 23, 31, 63, 95};
 
 // Fewer strings than this are hashed one by one. Sorting them, and filling a vector for each class
 // of a few strings, would take longer.
 constexpr size_t FewFor(HashKind kind) { return kind == HashKind::kXxh64 ? 32 : 12; }
+
+// Strings that are sorted together have at most about this many bytes, unless 64 strings have more.
+// So they and the strings after them are in the first cache.
+constexpr size_t kBytesAtOnce = 16 << 10;
+// Strings of this mean length or more are hashed in order. They have more lines than can be
+// prefetched, and processors prefetch what is read in order.
+constexpr size_t kInOrderMean = 208;
+
+constexpr uintptr_t kLine = 64;
+
+// Prefetches the cache line at `behind` bytes after the beginning of a string. Computes with
+// integers: the string may be empty, and its pointer null.
+TAMIS_INLINE void Prefetch(std::string_view string, uintptr_t behind) {
+  PrefetchRead(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(string.data()) + behind));
+}
 
 // Prefetch distances for strings that are hashed in order: the string about kAhead bytes later, at
 // least kLater strings later, and kLaterLines cache lines of a long one.
@@ -56,16 +74,6 @@ TAMIS_FLATTEN size_t HashWithin(const Strings& strings, size_t n, uint64_t seed,
   return n;
 }
 
-// Hashes the strings of one class of lengths.
-template <size_t kMin, size_t kMax, bool kSeeded, typename Strings>
-TAMIS_FLATTEN void HashClass(const Strings& strings, const uint8_t* indices, size_t count,
-                             uint64_t seed, uint64_t* hashes) {
-  for (size_t i = 0; i < count; ++i) {
-    const size_t index = indices[i];
-    hashes[index] = Hash<kMin, kMax, kSeeded>(strings[index], seed);
-  }
-}
-
 // Reads the leading strings of sizeof(T) bytes as integers, for which there are kernels. Returns
 // the number of these strings.
 template <typename T, typename Strings>
@@ -82,21 +90,117 @@ size_t ReadIntegers(const Strings& strings, size_t n, uint64_t* values) {
 }
 
 // The strings from `begin` on.
-template <typename Strings>
-struct Part {
-  const Strings& strings;
-  size_t begin;
-
-  std::string_view operator[](size_t i) const noexcept { return strings[begin + i]; }
-};
+template <typename String>
+const String* From(const String* strings, size_t begin) {
+  return strings + begin;
+}
+template <typename Offset>
+BasicStringColumn<Offset> From(const BasicStringColumn<Offset>& strings, size_t begin) {
+  return {strings.bytes, strings.offsets.subspan(begin)};
+}
+FixedValues From(const FixedValues& strings, size_t begin) {
+  return {strings.bytes + begin * strings.width, strings.width};
+}
 
 // Whether each string begins where the string before it ends.
 template <typename Strings>
-constexpr bool kEndToEnd = false;
+constexpr bool kEndToEnd = true;
+template <typename String>
+constexpr bool kEndToEnd<const String*> = false;
+
+// Prefetches the strings after a batch while the batch is hashed.
+template <typename Strings, bool = kEndToEnd<Strings>>
+class Following {
+ public:
+  // The batch is the first `n` strings.
+  Following(const Strings& strings, size_t n, size_t /*left*/)
+      : next_(End(strings[n - 1])), step_((next_ - Begin(strings[0])) / n + 1) {}
+
+  // Prefetches the bytes of about one string, at most kLines cache lines.
+  template <size_t kLines>
+  TAMIS_INLINE void PrefetchOne() {
+    for (size_t line = 0; line < kLines; ++line) {
+      PrefetchRead(reinterpret_cast<const char*>(next_ + line * kLine));
+    }
+    next_ += step_;
+  }
+
+ private:
+  static uintptr_t Begin(std::string_view string) {
+    return reinterpret_cast<uintptr_t>(string.data());
+  }
+  static uintptr_t End(std::string_view string) { return Begin(string) + string.size(); }
+
+  uintptr_t next_, step_;
+};
+
+// Strings anywhere in memory.
+template <typename Strings>
+class Following<Strings, false> {
+ public:
+  // The batch is the first `n` of `left` strings.
+  Following(const Strings& strings, size_t n, size_t left)
+      : strings_(strings), next_(std::min(n, left - 1)), last_(left - 1) {}
+
+  template <size_t kLines>
+  TAMIS_INLINE void PrefetchOne() {
+    const std::string_view string = strings_[next_];
+    for (size_t line = 0; line < kLines; ++line) Prefetch(string, line * kLine);
+    next_ = std::min(next_ + 1, last_);
+  }
+
+ private:
+  Strings strings_;
+  size_t next_, last_;
+};
+
+// Hashes the strings of one class of lengths. The hashes of some classes are sums that still lack
+// the last steps (xxh3::Sum). Returns where `following` got to.
+//
+// Not inlined: with all classes in one function, g++ keeps the state of the loops in memory.
+template <size_t kMin, size_t kMax, bool kSeeded, size_t kLines, typename Strings>
+TAMIS_FLATTEN TAMIS_NOINLINE Following<Strings> HashClass(const Strings strings,
+                                                          const uint8_t* lengths,
+                                                          const uint8_t* numbers, size_t count,
+                                                          Following<Strings> following,
+                                                          uint64_t seed, uint64_t* hashes) {
+  for (size_t i = 0; i < count; ++i) {
+    const size_t number = numbers[i];
+    following.template PrefetchOne<kLines>();
+    if constexpr (xxh3::kHasSum<kMin, kMax>) {
+      const std::string_view string(strings[number].data(), lengths[number]);  // two loads less
+      hashes[number] = xxh3::Sum<kMin, kMax>(string, kSeeded ? seed : 0);
+    } else {
+      hashes[number] = Hash<kMin, kMax, kSeeded>(strings[number], seed);
+    }
+  }
+  return following;
+}
+
+// Prefetches the first batch of a call, whose strings no batch before it has prefetched.
+template <typename Strings>
+void PrefetchFirst(const Strings& strings, size_t n) {
+  if (kEndToEnd<Strings>) return;  // read in order, by the call before this one if there was one
+  for (size_t i = 0; i < n; ++i) {
+    Prefetch(strings[i], 0);
+    Prefetch(strings[i], kLine);
+  }
+}
+
+// Sets each of the `n` lengths, which are at most 255: longer strings are in the last class.
+template <typename Strings>
+void SetLengths(const Strings& strings, size_t n, uint8_t* lengths) {
+  for (size_t i = 0; i < n; ++i) {
+    lengths[i] = static_cast<uint8_t>(std::min(strings[i].size(), size_t{255}));
+  }
+}
 template <typename Offset>
-constexpr bool kEndToEnd<Part<BasicStringColumn<Offset>>> = true;
-template <>
-constexpr bool kEndToEnd<Part<FixedValues>> = true;
+void SetLengths(const BasicStringColumn<Offset>& strings, size_t n, uint8_t* lengths) {
+  const Offset* const offsets = strings.offsets.data();
+  for (size_t i = 0; i < n; ++i) {
+    lengths[i] = static_cast<uint8_t>(std::min(offsets[i + 1] - offsets[i], Offset{255}));
+  }
+}
 
 // A guess about the lengths of all strings, from a sample of them. If the guess is wrong, hashing
 // only takes longer.
@@ -118,7 +222,7 @@ struct Guess {
   bool Within(size_t min, size_t max) const noexcept { return least >= min && most <= max; }
 
   // Returns whether hashing the strings in order is faster than sorting them first.
-  bool InOrder() const noexcept { return equal || AreLong(); }
+  bool InOrder() const noexcept { return equal || mean >= kInOrderMean; }
   bool AreLong() const noexcept { return mean > kXxh3Long.back(); }
 
   // Prefetches the bytes of strings that follow string i of `n`, for strings that are hashed in
@@ -171,60 +275,89 @@ size_t HashOneClass(const Strings& strings, size_t n, const Guess& guess, uint64
   return 0;
 }
 
-// Hashes n strings by XXH3; n must be at most kStringsAtOnce.
-template <bool kSeeded, typename Strings>
-void HashByXxh3(const Strings& strings, size_t n, const Guess& guess, uint64_t seed,
-                uint64_t* hashes) {
-  if (guess.InOrder()) {
-    for (size_t i = 0; i < n; ++i) {
-      guess.PrefetchInOrder(strings, i, n);
-      hashes[i] = Hash<0, ~size_t{0}, kSeeded>(strings[i], seed);
+// Hashes the first `n` of `left` strings by XXH3, n <= kStringsAtOnce, after sorting them.
+template <LengthClasses::Longest kLongest, bool kSeeded, size_t kLines, typename Strings>
+void SortAndHash(const CommonKernels& kernels, const Strings& strings, size_t n, size_t left,
+                 uint64_t seed, uint64_t* hashes) {
+  uint8_t lengths[kStringsAtOnce];
+  SetLengths(strings, n, lengths);
+  const ByLength<kLongest> sorted(kernels, lengths, n);
+  Following<Strings> following(strings, n, left);
+  // The kernel changes all hashes, so the classes that it does not serve come after it.
+  sorted.ForEachClass([&]<size_t kMin, size_t kMax>(const uint8_t* numbers, size_t count) {
+    if constexpr (xxh3::kHasSum<kMin, kMax>) {
+      following = HashClass<kMin, kMax, kSeeded, kLines>(strings, lengths, numbers, count,
+                                                         following, seed, hashes);
     }
-    return;
-  }
-  const auto hash_class = [&]<size_t kMin, size_t kMax>(const uint8_t* indices, size_t count) {
-    HashClass<kMin, kMax, kSeeded>(strings, indices, count, seed, hashes);
-  };
-  if (guess.mean >= kLongMean) {
-    ByLength<kXxh3Long>::template Sort<4>(strings, n).ForEachClass(hash_class);
+  });
+  kernels.end_xxh3(lengths, n, hashes);
+  sorted.ForEachClass([&]<size_t kMin, size_t kMax>(const uint8_t* numbers, size_t count) {
+    if constexpr (!xxh3::kHasSum<kMin, kMax>) {
+      following = HashClass<kMin, kMax, kSeeded, kLines>(strings, lengths, numbers, count,
+                                                         following, seed, hashes);
+    }
+  });
+}
+
+// Hashes the first `n` of `left` strings by XXH3, n <= kStringsAtOnce.
+template <bool kSeeded, typename Strings>
+void HashByXxh3(const CommonKernels& kernels, const Strings& strings, size_t n, size_t left,
+                const Guess& guess, uint64_t seed, uint64_t* hashes) {
+  if (guess.InOrder()) {
+    const Strings local = strings;  // otherwise each store of a hash might change it
+    for (size_t i = 0; i < n; ++i) {
+      guess.PrefetchInOrder(local, i, n);
+      hashes[i] = Hash<0, ~size_t{0}, kSeeded>(local[i], seed);
+    }
+  } else if (guess.mean >= kLongMean) {
+    SortAndHash<kXxh3Long, kSeeded, 2>(kernels, strings, n, left, seed, hashes);
+  } else if (guess.mean >= kMiddleMean) {
+    SortAndHash<kXxh3Middle, kSeeded, 1>(kernels, strings, n, left, seed, hashes);
   } else {
-    ByLength<kXxh3Short>::template Sort<2>(strings, n).ForEachClass(hash_class);
+    SortAndHash<kXxh3Short, kSeeded, 1>(kernels, strings, n, left, seed, hashes);
   }
 }
 
-template <size_t kMin, size_t kMax, typename Strings>
-TAMIS_FLATTEN void HashClassByXxh64(const CommonKernels& kernels, const Strings& strings,
-                                    const uint8_t* indices, size_t count, uint64_t seed,
-                                    uint64_t* hashes) {
-  if (count == 0) return;
+template <size_t kMin, size_t kMax, size_t kLines, typename Strings>
+TAMIS_FLATTEN Following<Strings> HashClassByXxh64(const CommonKernels& kernels,
+                                                  const Strings strings, const uint8_t* numbers,
+                                                  size_t count, Following<Strings> following,
+                                                  uint64_t seed, uint64_t* hashes) {
   Xxh64Rests rests;
   for (size_t i = 0; i < count; ++i) {
-    xxh64::Prepare<kMin, kMax>(strings[indices[i]], seed, i, rests);
+    following.template PrefetchOne<kLines>();
+    xxh64::Prepare<kMin, kMax>(strings[numbers[i]], seed, i, rests);
   }
   uint64_t of_class[kStringsAtOnce];
   kernels.xxh64_rests(rests, xxh64::kLanesLeft<kMin>, count, of_class);
-  for (size_t i = 0; i < count; ++i) hashes[indices[i]] = of_class[i];
+  for (size_t i = 0; i < count; ++i) hashes[numbers[i]] = of_class[i];
+  return following;
 }
 
+// Hashes the first `n` of `left` strings by XXH64, n <= kStringsAtOnce.
 template <typename Strings>
-void HashByXxh64(const CommonKernels& kernels, const Strings& strings, size_t n, const Guess& guess,
-                 uint64_t seed, uint64_t* hashes) {
+void HashByXxh64(const CommonKernels& kernels, const Strings& strings, size_t n, size_t left,
+                 const Guess& guess, uint64_t seed, uint64_t* hashes) {
   if (guess.InOrder()) {
+    const Strings local = strings;  // otherwise each store of a hash might change it
     for (size_t i = 0; i < n; ++i) {
-      guess.PrefetchInOrder(strings, i, n);
-      const std::string_view string = strings[i];
+      guess.PrefetchInOrder(local, i, n);
+      const std::string_view string = local[i];
       hashes[i] = XXH64(string.data(), string.size(), seed);
     }
     return;
   }
-  const auto hash_class = [&]<size_t kMin, size_t kMax>(const uint8_t* indices, size_t count) {
-    HashClassByXxh64<kMin, kMax>(kernels, strings, indices, count, seed, hashes);
-  };
-  if (guess.mean >= kLongMean) {
-    ByLength<kXxh64>::template Sort<4>(strings, n).ForEachClass(hash_class);
-  } else {
-    ByLength<kXxh64>::template Sort<2>(strings, n).ForEachClass(hash_class);
-  }
+  uint8_t lengths[kStringsAtOnce];
+  SetLengths(strings, n, lengths);
+  const ByLength<kXxh64> sorted(kernels, lengths, n);
+  Following<Strings> following(strings, n, left);
+  sorted.ForEachClass([&]<size_t kMin, size_t kMax>(const uint8_t* numbers, size_t count) {
+    following = guess.mean >= kLongMean
+                    ? HashClassByXxh64<kMin, kMax, 2>(kernels, strings, numbers, count, following,
+                                                      seed, hashes)
+                    : HashClassByXxh64<kMin, kMax, 1>(kernels, strings, numbers, count, following,
+                                                      seed, hashes);
+  });
 }
 
 }  // namespace
@@ -234,9 +367,13 @@ void HashStrings(const CommonKernels& kernels, const Strings& strings, size_t n,
                  const HashSpec& spec, uint64_t* hashes) noexcept {
   size_t begin = 0;
   while (!IsKeyed(spec.kind) && n - begin >= FewFor(spec.kind)) {
-    Part<Strings> part = {strings, begin};
+    Strings part = From(strings, begin);
     size_t count = std::min(kStringsAtOnce, n - begin);
     const Guess guess(part, count);
+    if (!guess.InOrder()) {
+      count = std::min(count, std::max<size_t>(64, kBytesAtOnce / (guess.mean + 1) / 64 * 64));
+      if (begin == 0) PrefetchFirst(part, count);
+    }
     size_t done = 0;
     if (guess.equal) {
       done = HashAsIntegers(kernels, part, count, guess.mean, spec, hashes + begin);
@@ -245,17 +382,19 @@ void HashStrings(const CommonKernels& kernels, const Strings& strings, size_t n,
       done = spec.seed == 0 ? HashOneClass<false>(part, count, guess, 0, hashes + begin)
                             : HashOneClass<true>(part, count, guess, spec.seed, hashes + begin);
     }
-    part.begin += done;
+    begin += done;
     count -= done;
-    uint64_t* const out = hashes + part.begin;
-    begin = part.begin + count;
     if (count == 0) continue;
+    part = From(strings, begin);
+    const size_t left = n - begin;
+    uint64_t* const out = hashes + begin;
+    begin += count;
     if (spec.kind == HashKind::kXxh64) {
-      HashByXxh64(kernels, part, count, guess, spec.seed, out);
+      HashByXxh64(kernels, part, count, left, guess, spec.seed, out);
     } else if (spec.seed == 0) {
-      HashByXxh3<false>(part, count, guess, 0, out);
+      HashByXxh3<false>(kernels, part, count, left, guess, 0, out);
     } else {
-      HashByXxh3<true>(part, count, guess, spec.seed, out);
+      HashByXxh3<true>(kernels, part, count, left, guess, spec.seed, out);
     }
   }
   for (; begin < n; ++begin) hashes[begin] = HashBytes(strings[begin], spec);

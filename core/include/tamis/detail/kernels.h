@@ -18,6 +18,7 @@
 #include "tamis/detail/fuse_kernels.h"
 #include "tamis/detail/join_kernels.h"
 #include "tamis/detail/split_block_kernels.h"
+#include "tamis/detail/string_kernels.h"
 #include "tamis/detail/xxh64_rests.h"
 
 namespace tamis::detail {
@@ -46,6 +47,13 @@ struct CommonKernels {
   // Sets hashes[i] to XXH64 of string i, for n strings, n <= Xxh64Rests::kMost. `hashes` needs room
   // for n rounded up to a multiple of 8. The elements past n may be overwritten.
   void (*xxh64_rests)(const Xxh64Rests& rests, Xxh64Lanes lanes, size_t n, uint64_t* hashes);
+
+  // Sorts n strings by classes of lengths, n <= kStringsAtOnce. `lengths` is memory for
+  // kStringsAtOnce lengths. The elements past n may have any value.
+  void (*sort_by_length)(const LengthClasses& classes, const uint8_t* lengths, size_t n,
+                         SortedStrings& sorted);
+  // Sets hashes[i] to EndXxh3(lengths[i], hashes[i]) for n strings.
+  void (*end_xxh3)(const uint8_t* lengths, size_t n, uint64_t* hashes);
 
   // Convert the bits of n keys to outputs. These functions write exactly the elements that their
   // comments name.
