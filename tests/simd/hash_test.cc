@@ -93,7 +93,7 @@ TEST_P(HashKernelTest, StringsAreSortedByClassOfLength) {
   for (const detail::LengthClasses& classes : kClasses) {
     for (size_t n = 0; n <= detail::kStringsAtOnce; n += n < 70 ? 1 : 31) {
       for (const size_t below : {1, 10, 60, 256}) {
-        const GuardedArray<uint8_t> lengths(std::vector<uint8_t>(detail::kStringsAtOnce));
+        const GuardedArray<uint8_t> lengths{std::vector<uint8_t>(detail::kStringsAtOnce)};
         for (size_t i = 0; i < detail::kStringsAtOnce; ++i) {
           lengths.data()[i] = static_cast<uint8_t>(random.Below(below));
         }
