@@ -1,11 +1,12 @@
 // Compares the forms of a join filter with a plain bitmap loop, a split-block filter, and a hash
 // table without a filter.
 //
-// Usage: tamis_join_table [KEYS [ROWS [PASSES]]]   by default 100,000 keys, 2^22 rows, 5 passes
-// Dense keys are one of each four consecutive integers; sparse keys are random. Absent rows are in
-// the same range. In each pass all methods take turns on one thread. Figures are medians of
-// nanoseconds per row. Exit status: 0 if no filter misses a key, 1 if one does, 2 for bad
-// arguments.
+// Usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT]]]]
+// By default 100,000 keys, 2^22 rows, 5 passes. PERCENT: only this share of rows match; by default
+// 1, 10, 50 and 100. Dense keys are one of each four consecutive integers; sparse keys are random.
+// Absent rows are in the same range. In each pass all methods take turns on one thread. Figures are
+// medians of nanoseconds per row. Exit status: 0 if no filter misses a key, 1 if one does, 2 for
+// bad arguments.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdio>
@@ -146,7 +147,7 @@ bool Cell(bool dense, const std::vector<uint64_t>& keys, const HashTable& table,
   return good;
 }
 
-bool Table(size_t num_keys, size_t rows, int passes) {
+bool Table(size_t num_keys, size_t rows, int passes, const std::vector<uint64_t>& percents) {
   bool good = true;
   for (const bool dense : {true, false}) {
     std::vector<uint64_t> keys(num_keys);
@@ -168,20 +169,20 @@ bool Table(size_t num_keys, size_t rows, int passes) {
     }
     SplitBlockBloomFilter plain({.capacity = num_keys});
     plain.Insert(keys);
-    for (const double share : {0.01, 0.1, 0.5, 1.0}) {
-      good &= Cell(dense, keys, table, *chosen, bitmap.get(), *blocks, plain, loop.get(), share,
-                   rows, passes);
+    for (const uint64_t percent : percents) {
+      good &= Cell(dense, keys, table, *chosen, bitmap.get(), *blocks, plain, loop.get(),
+                   static_cast<double>(percent) / 100, rows, passes);
     }
   }
   return good;
 }
 
 int Main(int argc, char** argv) {
-  uint64_t keys = 100'000, rows = uint64_t{1} << 22, passes = 5;
-  uint64_t* const values[] = {&keys, &rows, &passes};
+  uint64_t keys = 100'000, rows = uint64_t{1} << 22, passes = 5, percent = 0;
+  uint64_t* const values[] = {&keys, &rows, &passes, &percent};
   for (int i = 1; i < argc; ++i) {
-    if (i > 3 || !ParseCount(argv[i], *values[i - 1])) {
-      std::fprintf(stderr, "usage: tamis_join_table [KEYS [ROWS [PASSES]]]\n");
+    if (i > 4 || !ParseCount(argv[i], *values[i - 1]) || percent > 100) {
+      std::fprintf(stderr, "usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT]]]]\n");
       return 2;
     }
   }
@@ -189,7 +190,9 @@ int Main(int argc, char** argv) {
       "| Keys | Range | Matches | Chosen | Bitmap | Blocks | Bitmap loop | Split-block | "
       "Table | Filter and table | Ratio | Verdict |\n"
       "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
-  return Table(keys, rows, static_cast<int>(passes)) ? 0 : 1;
+  std::vector<uint64_t> percents = {1, 10, 50, 100};
+  if (percent > 0) percents = {percent};
+  return Table(keys, rows, static_cast<int>(passes), percents) ? 0 : 1;
 }
 
 }  // namespace
