@@ -1,4 +1,4 @@
-// What the kernels for strings work on. A loop over strings of different lengths mispredicts
+// Strings as the kernels see them: their lengths, their classes, and unfinished hashes. A loop over strings of different lengths mispredicts
 // branches. So strings are sorted by classes of lengths, and their hashes are finished by vectors.
 #ifndef TAMIS_DETAIL_STRING_KERNELS_H_
 #define TAMIS_DETAIL_STRING_KERNELS_H_
