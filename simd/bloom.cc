@@ -199,7 +199,7 @@ inline constexpr size_t kLocated = kStep * bloom::kMaxHashes;
 inline constexpr size_t kPrefetched = 64;
 // Positions of smaller filters are not prefetched: the processor overlaps the accesses to a cache
 // without a prefetch.
-inline constexpr uint64_t kPrefetchBits = uint64_t{1} << 27;  // 16 MiB
+inline constexpr uint64_t kPrefetchBits = uint64_t{1} << 25;  // 4 MiB
 
 // Stores the positions of n keys, a multiple of kStep. The i-th position of key j is
 // positions[i * n + j].

@@ -122,13 +122,15 @@ class CuckooChunk {
 
   // Erases one copy of the fingerprint. Returns whether there was one.
   TAMIS_INLINE bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
+    return Erase(bucket, Alternate(bucket, fingerprint), fingerprint);
+  }
+  // The same, if the caller knows the alternate bucket.
+  TAMIS_INLINE bool Erase(uint32_t bucket, uint32_t alternate, uint32_t fingerprint) noexcept {
     if constexpr (Buckets::kShared) {
       // A reader may have found a key by the copy that is removed now. The other copy may be newer.
-      if (Copies(bucket, fingerprint) > 1) {
-        access_.Copied(bucket, Alternate(bucket, fingerprint));
-      }
+      if (Copies(bucket, fingerprint) > 1) access_.Copied(bucket, alternate);
     }
-    return EraseFrom(bucket, fingerprint) || EraseFrom(Alternate(bucket, fingerprint), fingerprint);
+    return EraseFrom(bucket, fingerprint) || EraseFrom(alternate, fingerprint);
   }
 
   // Returns how often the two buckets contain the fingerprint.
@@ -231,6 +233,8 @@ template <int kBits, typename Steps, bool kOneChunk, Change kChange>
 TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64_t* places,
                                    size_t n) noexcept {
   constexpr size_t kPrefetchAhead = 16;
+  // A single chunk is in cache, where erasure is too short for prefetches to save time.
+  constexpr bool kPrefetch = !kOneChunk || kChange != Change::kErase;
   constexpr size_t kBlock = 128;
   constexpr uint64_t kLowHalf = 0xFFFFFFFF;
   auto* const words = static_cast<cuckoo::Word<kBits>*>(buckets);
@@ -247,7 +251,7 @@ TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64
       const size_t known = std::min(kBlock + kPrefetchAhead, n - i);
       Steps::Alternates(places + i, known, chunk_buckets, alternates);
     }
-    if (i + kPrefetchAhead < n) {
+    if (kPrefetch && i + kPrefetchAhead < n) {
       const cuckoo::Place later = cuckoo::Unpack(places[i + kPrefetchAhead]);
       chunk_of(later).Prefetch(later.bucket,
                                static_cast<uint32_t>(alternates[at + kPrefetchAhead]));
@@ -262,7 +266,7 @@ TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64
       }
     }
     const bool possible = kChange == Change::kErase
-                              ? chunk.Erase(place.bucket, place.fingerprint)
+                              ? chunk.Erase(place.bucket, alternate, place.fingerprint)
                               : chunk.Insert(place.bucket, alternate, place.fingerprint);
     if (possible) {
       ++done;
