@@ -73,7 +73,7 @@ DedupFolder::DedupFolder(const std::string& path, const std::vector<std::string>
 }
 
 std::string DedupFolder::In(const std::string& name) const {
-  return (std::filesystem::path(path_) / name).string();
+  return (std::filesystem::path(path_) / name).generic_string();  // messages have "/" everywhere
 }
 
 std::string DedupFolder::checkpoint() const { return In(kCheckpoint); }
