@@ -1,5 +1,5 @@
-// Strings as the kernels see them: their lengths, their classes, and unfinished hashes. A loop over strings of different lengths mispredicts
-// branches. So strings are sorted by classes of lengths, and their hashes are finished by vectors.
+// Strings as the kernels see them. A loop over strings of different lengths mispredicts branches.
+// So strings are sorted by classes of lengths, and their hashes are finished by vectors.
 #ifndef TAMIS_DETAIL_STRING_KERNELS_H_
 #define TAMIS_DETAIL_STRING_KERNELS_H_
 
