@@ -122,15 +122,13 @@ class CuckooChunk {
 
   // Erases one copy of the fingerprint. Returns whether there was one.
   TAMIS_INLINE bool Erase(uint32_t bucket, uint32_t fingerprint) noexcept {
-    return Erase(bucket, Alternate(bucket, fingerprint), fingerprint);
-  }
-  // The same, if the caller knows the alternate bucket.
-  TAMIS_INLINE bool Erase(uint32_t bucket, uint32_t alternate, uint32_t fingerprint) noexcept {
     if constexpr (Buckets::kShared) {
       // A reader may have found a key by the copy that is removed now. The other copy may be newer.
-      if (Copies(bucket, fingerprint) > 1) access_.Copied(bucket, alternate);
+      if (Copies(bucket, fingerprint) > 1) {
+        access_.Copied(bucket, Alternate(bucket, fingerprint));
+      }
     }
-    return EraseFrom(bucket, fingerprint) || EraseFrom(alternate, fingerprint);
+    return EraseFrom(bucket, fingerprint) || EraseFrom(Alternate(bucket, fingerprint), fingerprint);
   }
 
   // Returns how often the two buckets contain the fingerprint.
@@ -233,8 +231,9 @@ template <int kBits, typename Steps, bool kOneChunk, Change kChange>
 TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64_t* places,
                                    size_t n) noexcept {
   constexpr size_t kPrefetchAhead = 16;
-  // A single chunk is in cache, where erasure is too short for prefetches to save time.
-  constexpr bool kPrefetch = !kOneChunk || kChange != Change::kErase;
+  // Erasure finds most keys in their first buckets. A single chunk is in cache.
+  constexpr bool kAlternates = kChange != Change::kErase;
+  constexpr bool kPrefetch = kAlternates || !kOneChunk;
   constexpr size_t kBlock = 128;
   constexpr uint64_t kLowHalf = 0xFFFFFFFF;
   auto* const words = static_cast<cuckoo::Word<kBits>*>(buckets);
@@ -247,17 +246,18 @@ TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64
   size_t done = 0;
   for (size_t i = 0; i < n; ++i) {
     const size_t at = i % kBlock;
-    if (at == 0) {
+    if (kAlternates && at == 0) {
       const size_t known = std::min(kBlock + kPrefetchAhead, n - i);
       Steps::Alternates(places + i, known, chunk_buckets, alternates);
     }
     if (kPrefetch && i + kPrefetchAhead < n) {
       const cuckoo::Place later = cuckoo::Unpack(places[i + kPrefetchAhead]);
-      chunk_of(later).Prefetch(later.bucket,
-                               static_cast<uint32_t>(alternates[at + kPrefetchAhead]));
+      auto chunk = chunk_of(later);
+      chunk.Prefetch(later.bucket, kAlternates
+                                       ? static_cast<uint32_t>(alternates[at + kPrefetchAhead])
+                                       : chunk.Alternate(later.bucket, later.fingerprint));
     }
     const cuckoo::Place place = cuckoo::Unpack(places[i]);
-    const auto alternate = static_cast<uint32_t>(alternates[at]);
     auto chunk = chunk_of(place);
     if constexpr (kChange == Change::kInsertIfAbsent) {
       if (chunk.Contains(place.bucket, place.fingerprint)) {
@@ -265,9 +265,10 @@ TAMIS_INLINE size_t ChangePlacesBy(void* buckets, uint32_t chunk_buckets, uint64
         continue;
       }
     }
-    const bool possible = kChange == Change::kErase
-                              ? chunk.Erase(place.bucket, alternate, place.fingerprint)
-                              : chunk.Insert(place.bucket, alternate, place.fingerprint);
+    const bool possible =
+        kChange == Change::kErase
+            ? chunk.Erase(place.bucket, place.fingerprint)
+            : chunk.Insert(place.bucket, static_cast<uint32_t>(alternates[at]), place.fingerprint);
     if (possible) {
       ++done;
     } else if (kChange == Change::kInsertIfAbsent) {
