@@ -3,10 +3,10 @@
 //
 // Usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT]]]]
 // By default 100,000 keys, 2^22 rows, 5 passes. PERCENT: only this share of rows match; by default
-// 1, 10, 50 and 100. Dense keys are one of each four consecutive integers; sparse keys are random.
-// Absent rows are in the same range. In each pass all methods take turns on one thread. Figures are
-// medians of nanoseconds per row. Exit status: 0 if no filter misses a key, 1 if one does, 2 for
-// bad arguments.
+// 1, 10, 50 and 100. Dense keys are one of each four consecutive integers, and sparse keys are
+// random. Absent rows are in the same range. In each pass all methods take turns on one thread.
+// Figures are medians of nanoseconds per row. Exit status: 0 if no filter misses a key, 1 if one
+// does, 2 for bad arguments.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdio>

@@ -263,14 +263,18 @@ void CheckEstimate(const DedupOptions& options, const Filter& filter, const Inpu
               message + ": give a larger --capacity, or --overfull if the sample is misleading");
 }
 
-// Warns if the filter has too many keys. Returns the exit status.
-int ConcludeFilter(const Filter& filter) {
-  if (filter.inserted_count() > filter.capacity()) {
-    Say("warning: " + WithCommas(filter.inserted_count()) + " keys are in a filter for " +
-        WithCommas(filter.capacity()) + "; its false-positive rate has become " +
-        PercentText(filter.expected_fpr()));
-  }
-  return IsOverfull(filter, 0) ? kFailure : kDone;
+void WarnIfTooFull(const Filter& filter) {
+  if (filter.inserted_count() <= filter.capacity()) return;
+  Say("warning: " + WithCommas(filter.inserted_count()) + " keys are in a filter for " +
+      WithCommas(filter.capacity()) + "; its false-positive rate has become " +
+      PercentText(filter.expected_fpr()));
+}
+
+// Returns the exit status of a run that filled the filter, with a message if it is a failure.
+int StatusFor(const Filter& filter) {
+  if (!IsOverfull(filter, 0)) return kDone;
+  Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
+  return kFailure;
 }
 
 // Returns the options that change the outputs.
@@ -361,8 +365,9 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
   }
   EndIfStopped();
   if (options.json) Print(JsonText(deduplicator.Report()));
+  if (changes) WarnIfTooFull(*filter);
   if (!options.run.quiet) Say(deduplicator.Summary());
-  return changes ? ConcludeFilter(*filter) : kDone;
+  return changes ? StatusFor(*filter) : kDone;
 }
 
 int Run(DedupOptions options) {
@@ -404,13 +409,10 @@ int Run(DedupOptions options) {
   if (!options.filter.empty() && !options.json) {
     Save(options, **filter);
   }
-  const int status = changes ? ConcludeFilter(**filter) : kDone;
+  if (changes) WarnIfTooFull(**filter);
   if (!options.json && !options.run.quiet) Say(deduplicator.Summary());
   EndIfStopped();
-  if (status == kFailure) {
-    Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
-  }
-  return status;
+  return changes ? StatusFor(**filter) : kDone;
 }
 
 }  // namespace

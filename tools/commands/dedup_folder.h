@@ -21,11 +21,9 @@ class DedupFolder {
   // Creates the folder if needed, and locks it. If it has a checkpoint, reads it. `options` are all
   // options that change the outputs.
   //
-  // Throws Error(kInvalidArgument) in these cases:
-  // - An input is not a file, or two inputs would have the same output.
-  // - An output would be an input, or a file of a checkpoint.
-  // - The checkpoint has other options, or other inputs at its beginning.
-  // - An output of the checkpoint is missing or was changed.
+  // Throws Error(kInvalidArgument) if an input is not a file, if two inputs would have the same
+  // output, or if an output would be an input or a file of a checkpoint. Also throws it if the
+  // checkpoint has other options or other first inputs, or if an output was changed or is missing.
   // Throws Error(kBusy) if another run writes to the folder, Error(kCorrupt) for a checkpoint that
   // is damaged, and Error(kIo).
   DedupFolder(const std::string& path, const std::vector<std::string>& inputs,

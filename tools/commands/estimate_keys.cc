@@ -12,7 +12,8 @@ namespace tamis::tools {
 namespace {
 
 constexpr uint64_t kSampleBytes = uint64_t{16} << 20;
-constexpr uint64_t kBlockBytes = uint64_t{8} << 20;  // a reader reads at least as much of a file
+constexpr uint64_t kBlockBytes = uint64_t{8}
+                                 << 20;  // the least that a reader reads of a large file
 constexpr uint64_t kLeastFiles = 4;
 
 class Sample {

@@ -22,7 +22,7 @@ struct KeyEstimate {
 };
 
 // Reads 16 to 32 MiB: small files, or the beginnings of four. The keys are records, or the keys of
-// `text`. `known` is the filter that is asked for them, or nullptr. The inputs are regular
+// `text`. Keys in the filter `known` are not new; it may be nullptr. The inputs are regular
 // files of `total_bytes` bytes. Restores the position of standard input. Throws the errors of
 // KeyReader.
 KeyEstimate EstimateKeys(const InputOptions& input, const TextOptions& text, uint64_t total_bytes,

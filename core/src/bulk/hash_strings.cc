@@ -1,7 +1,7 @@
 // A loop that hashes strings mispredicts a branch on the length of nearly every string. So strings
-// are first sorted by classes of lengths and then hashed class by class. Within a class, the code
-// of XXH3 has no branch on the length, and the code of XXH64 does not need one. Kernels sort the
-// strings, and do the last steps of the hashes.
+// are first sorted by classes of lengths and then hashed class by class. Within a class, XXH3
+// and XXH64 need no branch on the length. Kernels sort the strings, and do the last steps of the
+// hashes.
 #include "core/src/bulk/hash_strings.h"
 
 // Inlines the arithmetic of each class into its loop.

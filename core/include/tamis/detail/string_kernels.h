@@ -42,7 +42,7 @@ struct SortedStrings {
   uint8_t numbers[LengthClasses::kCount][kStringsAtOnce + 64];  // written in vectors
 };
 
-// The positions of the bits that are set in a byte, ascending, one in each byte of a word.
+// For each byte, the positions of its bits that are set, ascending. A position is a byte of a word.
 inline constexpr auto kBitNumbers = [] {
   std::array<uint64_t, 256> words{};
   for (size_t bits = 0; bits < words.size(); ++bits) {
