@@ -210,7 +210,9 @@ TEST_F(SignalsTest, TheirMessageIsShort) {
   EXPECT_EQ(named.out.size(), size_t{PIPE_BUF} - 1);
 }
 
-// The bitmap is larger than the buffer, so a part of it is in the file when the signal comes.
+// The bitmap is larger than the buffer, so a part of it is in the file when the signal comes. How
+// large the first part is depends on the machine: the buffer is written before the batch that would
+// overfill it.
 TEST_F(SignalsTest, AnIncompleteBitmapIsDiscarded) {
   Write("keys", "1\n2\n");
   Ok("tamis build -q -o f keys; mkfifo pipe");
@@ -220,7 +222,7 @@ TEST_F(SignalsTest, AnIncompleteBitmapIsDiscarded) {
               "for i in $(seq 600); do\n"
               "  [ $(wc -c < " +
               bitmap +
-              ") -lt 1000000 ] || break\n"
+              ") -lt 100000 ] || break\n"
               "  sleep 0.05\n"
               "done\n"
               "wc -c < " +
@@ -228,7 +230,8 @@ TEST_F(SignalsTest, AnIncompleteBitmapIsDiscarded) {
   };
   const CommandResult made = end_while_writing("new");
   EXPECT_EQ(made.status, 128 + SIGTERM);
-  EXPECT_GE(std::stoul(made.out), 1'000'000u) << "not interrupted in the middle";
+  EXPECT_GE(std::stoul(made.out), 100'000u) << "not interrupted in the middle";
+  EXPECT_LT(std::stoul(made.out), 100'000'000u / 64) << "not interrupted in the middle";
   EXPECT_EQ(Read("said"), "tamis: interrupted; new was not written\n");
   EXPECT_FALSE(Exists("new"));
   Write("old", "of before");
