@@ -80,7 +80,7 @@ static_command() {
   }
   mkdir -p "$work/$name/licenses"
   cp "build/cross/$target-command/tools/tamis" LICENSE "$work/$name"
-  for library in highway xxhash nlohmann-json3 cli11 zlib libzstd; do
+  for library in highway xxhash nlohmann-json3 cli11 zlib libzstd simdjson; do
     for text in LICENSE-BSD3 LICENSE.MIT LICENSE; do
       [ ! -f "build/cross/sources/$library/$text" ] || break
     done

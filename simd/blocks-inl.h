@@ -15,6 +15,7 @@
 #include "simd/pipeline-inl.h"
 #include "tamis/detail/batch.h"
 #include "tamis/detail/compiler.h"
+#include "tamis/layout/split_block.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tamis::detail {
@@ -38,10 +39,22 @@ HWY_INLINE V64 BlockOffsets(D64 d, V64 hash, uint64_t num_blocks) {
                  hn::Set(d, ~(kBlockBytes - 1)));
 }
 
+// The part of a hash that selects the block: split_block::BlockIndex32 or BlockIndex64. A filter
+// whose index takes 64 bits is so large that each visit waits for memory. So it needs no vectors.
+enum class IndexBits { k32, k64 };
+
 // Locates kStep keys, in blocks of kBlockBytes, and writes them to ring positions [at, at + kStep).
-template <Source kSource, uint64_t kBlockBytes>
+template <Source kSource, uint64_t kBlockBytes, IndexBits kIndexBits>
 HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_term,
                              uint64_t num_blocks, size_t at, BlockRing& ring) {
+  if constexpr (kIndexBits == IndexBits::k64) {
+    for (size_t i = 0; i < kStep; ++i) {
+      const uint64_t h = HashOne<kSource>(values[i], seed_term);
+      ring.hashes[at + i] = h;
+      ring.offsets[0][at + i] = split_block::BlockIndex64(h, num_blocks) * kBlockBytes;
+    }
+    return;
+  }
 #if TAMIS_SCALAR_HASHES
   TAMIS_UNROLL
   for (size_t i = 0; i < kStep; ++i) {
@@ -62,7 +75,8 @@ HWY_INLINE void LocateBlocks(const uint64_t* HWY_RESTRICT values, uint64_t seed_
 
 // Calls visit(i, hashes, offsets) for each kStep keys from i on, after their blocks were
 // prefetched. n must be a multiple of kStep.
-template <Source kSource, Prefetch kPrefetch, uint64_t kBlockBytes, typename Visit>
+template <Source kSource, Prefetch kPrefetch, uint64_t kBlockBytes, IndexBits kIndexBits,
+          typename Visit>
 HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const Batch& batch,
                                  size_t n, const Visit& visit) {
   BlockRing ring;
@@ -71,7 +85,7 @@ HWY_INLINE void ForEachBlockStep(const char* filter, uint64_t num_blocks, const 
       batch.values, n, filter, ring.offsets,
       [&](size_t i, size_t at) HWY_ATTR {
         const uint64_t* const values = batch.values + (i < n ? i : 0);
-        LocateBlocks<kSource, kBlockBytes>(values, seed_term, num_blocks, at, ring);
+        LocateBlocks<kSource, kBlockBytes, kIndexBits>(values, seed_term, num_blocks, at, ring);
       },
       [&](size_t i, size_t at) HWY_ATTR { visit(i, ring.hashes + at, ring.offsets[0] + at); });
 }

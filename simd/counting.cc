@@ -82,7 +82,7 @@ void CountingContainsAll(const uint64_t* words, uint64_t num_blocks, const Batch
   const char* filter = reinterpret_cast<const char*>(words);
   const size_t whole = batch.n / 64 * 64;
   uint64_t found = 0;
-  ForEachBlockStep<kSource, kPrefetch, counting::kBlockBytes>(
+  ForEachBlockStep<kSource, kPrefetch, counting::kBlockBytes, IndexBits::k32>(
       filter, num_blocks, batch, whole,
       [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
         TAMIS_UNROLL
@@ -106,7 +106,7 @@ template <Source kSource, Prefetch kPrefetch>
 void CountingInsertAll(uint64_t* words, uint64_t num_blocks, const Batch& batch) {
   char* filter = reinterpret_cast<char*>(words);
   const size_t whole = batch.n / kStep * kStep;
-  ForEachBlockStep<kSource, kPrefetch, counting::kBlockBytes>(
+  ForEachBlockStep<kSource, kPrefetch, counting::kBlockBytes, IndexBits::k32>(
       filter, num_blocks, batch, whole,
       [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
         TAMIS_UNROLL

@@ -117,23 +117,59 @@ HWY_INLINE void InsertStep(char* filter, const uint64_t* HWY_RESTRICT hashes,
       present);
 }
 
-template <Source kSource, Prefetch kPrefetch>
-void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits) {
-  const char* filter = reinterpret_cast<const char*>(words);
-  const size_t whole = batch.n / 64 * 64;
-#if TAMIS_SPLIT_BLOCK_WIDE
-  WideContains<kSource, kPrefetch>(filter, num_blocks, batch, whole, bits);
-#elif TAMIS_SPLIT_BLOCK_STAGED
-  StagedContains<kSource, kPrefetch>(filter, num_blocks, batch, whole, bits);
-#else
+// The operations on whole steps of a batch, for all targets and filters. Filters whose index has 32
+// bits have faster ones on some targets.
+template <Source kSource, Prefetch kPrefetch, IndexBits kIndexBits>
+void ContainsSteps(const char* filter, uint64_t num_blocks, const Batch& batch, size_t n,
+                   uint64_t* bits) {
   alignas(64) uint8_t present[64];
-  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
-      filter, num_blocks, batch, whole,
+  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes, kIndexBits>(
+      filter, num_blocks, batch, n,
       [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
         ProbeStep(filter, hashes, offsets, present + i % 64);
         if (i % 64 == 64 - kStep) bits[i / 64] = PresentBits(present, kAllLanes);
       });
+}
+
+template <Source kSource, Prefetch kPrefetch, IndexBits kIndexBits>
+void InsertSteps(char* filter, uint64_t num_blocks, const Batch& batch, size_t n) {
+  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes, kIndexBits>(
+      filter, num_blocks, batch, n,
+      [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
+        TAMIS_UNROLL
+        for (size_t i = 0; i < kStep; ++i) {
+          SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]), hashes[i]);
+        }
+      });
+}
+
+template <Source kSource, Prefetch kPrefetch, IndexBits kIndexBits>
+void InsertStepsIfAbsent(char* filter, uint64_t num_blocks, const Batch& batch, size_t n,
+                         uint64_t* fresh) {
+  alignas(64) uint8_t present[64];
+  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes, kIndexBits>(
+      filter, num_blocks, batch, n,
+      [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
+        InsertStep(filter, hashes, offsets, present + i % 64);
+        if (i % 64 == 64 - kStep) fresh[i / 64] = ~PresentBits(present, kAllLanes);
+      });
+}
+
+template <Source kSource, Prefetch kPrefetch, IndexBits kIndexBits>
+void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* bits) {
+  const char* filter = reinterpret_cast<const char*>(words);
+  const size_t whole = batch.n / 64 * 64;
+  if constexpr (kIndexBits == IndexBits::k64) {
+    ContainsSteps<kSource, kPrefetch, kIndexBits>(filter, num_blocks, batch, whole, bits);
+  } else {
+#if TAMIS_SPLIT_BLOCK_WIDE
+    WideContains<kSource, kPrefetch>(filter, num_blocks, batch, whole, bits);
+#elif TAMIS_SPLIT_BLOCK_STAGED
+    StagedContains<kSource, kPrefetch>(filter, num_blocks, batch, whole, bits);
+#else
+    ContainsSteps<kSource, kPrefetch, kIndexBits>(filter, num_blocks, batch, whole, bits);
 #endif
+  }
   if (whole == batch.n) return;
   uint64_t last = 0;
   for (size_t i = whole; i < batch.n; ++i) {
@@ -143,46 +179,43 @@ void ContainsAll(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
   bits[whole / 64] = last;
 }
 
-template <Source kSource, Prefetch kPrefetch>
+template <Source kSource, Prefetch kPrefetch, IndexBits kIndexBits>
 void InsertAll(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
   char* filter = reinterpret_cast<char*>(words);
+  size_t whole;
+  if constexpr (kIndexBits == IndexBits::k64) {
+    whole = batch.n / kStep * kStep;
+    InsertSteps<kSource, kPrefetch, kIndexBits>(filter, num_blocks, batch, whole);
+  } else {
 #if TAMIS_SPLIT_BLOCK_WIDE
-  const size_t whole = batch.n / kWideStep * kWideStep;
-  WideInsert<kSource, kPrefetch>(filter, num_blocks, batch, whole);
+    whole = batch.n / kWideStep * kWideStep;
+    WideInsert<kSource, kPrefetch>(filter, num_blocks, batch, whole);
 #elif TAMIS_SPLIT_BLOCK_STAGED
-  const size_t whole = batch.n / kStagedStep * kStagedStep;
-  StagedInsert<kSource, kPrefetch>(filter, num_blocks, batch, whole);
+    whole = batch.n / kStagedStep * kStagedStep;
+    StagedInsert<kSource, kPrefetch>(filter, num_blocks, batch, whole);
 #else
-  const size_t whole = batch.n / kStep * kStep;
-  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
-      filter, num_blocks, batch, whole,
-      [&](size_t, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
-        TAMIS_UNROLL
-        for (size_t i = 0; i < kStep; ++i) {
-          SetBits(reinterpret_cast<uint32_t*>(filter + offsets[i]), hashes[i]);
-        }
-      });
+    whole = batch.n / kStep * kStep;
+    InsertSteps<kSource, kPrefetch, kIndexBits>(filter, num_blocks, batch, whole);
 #endif
+  }
   for (size_t i = whole; i < batch.n; ++i) {
     SplitBlockInsertOne(words, num_blocks, batch.hasher(batch.values[i]));
   }
 }
 
-template <Source kSource, Prefetch kPrefetch>
+template <Source kSource, Prefetch kPrefetch, IndexBits kIndexBits>
 void InsertAllIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch, uint64_t* fresh) {
   char* filter = reinterpret_cast<char*>(words);
   const size_t whole = batch.n / 64 * 64;
+  if constexpr (kIndexBits == IndexBits::k64) {
+    InsertStepsIfAbsent<kSource, kPrefetch, kIndexBits>(filter, num_blocks, batch, whole, fresh);
+  } else {
 #if TAMIS_SPLIT_BLOCK_WIDE
-  WideInsertIfAbsent<kSource, kPrefetch>(filter, num_blocks, batch, whole, fresh);
+    WideInsertIfAbsent<kSource, kPrefetch>(filter, num_blocks, batch, whole, fresh);
 #else
-  alignas(64) uint8_t present[64];
-  ForEachBlockStep<kSource, kPrefetch, sb::kBlockBytes>(
-      filter, num_blocks, batch, whole,
-      [&](size_t i, const uint64_t* hashes, const uint64_t* offsets) HWY_ATTR {
-        InsertStep(filter, hashes, offsets, present + i % 64);
-        if (i % 64 == 64 - kStep) fresh[i / 64] = ~PresentBits(present, kAllLanes);
-      });
+    InsertStepsIfAbsent<kSource, kPrefetch, kIndexBits>(filter, num_blocks, batch, whole, fresh);
 #endif
+  }
   if (whole == batch.n) return;
   uint64_t last = 0;
   for (size_t i = whole; i < batch.n; ++i) {
@@ -200,29 +233,40 @@ inline constexpr uint64_t kNearBytes = uint64_t{256} << 10;
 
 void SplitBlockContains(const uint32_t* words, uint64_t num_blocks, const Batch& batch,
                         uint64_t* bits) {
+  using enum Prefetch;
+  using enum IndexBits;
   const uint64_t bytes = num_blocks * sb::kBlockBytes;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    const auto all = bytes > kFarBytes    ? ContainsAll<source(), Prefetch::kL2>
-                     : bytes > kNearBytes ? ContainsAll<source(), Prefetch::kL1>
-                                          : ContainsAll<source(), Prefetch::kNone>;
+    const auto all = num_blocks > sb::kMaxBlocks32 ? ContainsAll<source(), kL2, k64>
+                     : bytes > kFarBytes           ? ContainsAll<source(), kL2, k32>
+                     : bytes > kNearBytes          ? ContainsAll<source(), kL1, k32>
+                                                   : ContainsAll<source(), kNone, k32>;
     all(words, num_blocks, batch, bits);
   });
 }
 
 void SplitBlockInsert(uint32_t* words, uint64_t num_blocks, const Batch& batch) {
+  using enum Prefetch;
+  using enum IndexBits;
   const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    return far ? InsertAll<source(), Prefetch::kL2>(words, num_blocks, batch)
-               : InsertAll<source(), Prefetch::kL1>(words, num_blocks, batch);
+    const auto all = num_blocks > sb::kMaxBlocks32 ? InsertAll<source(), kL2, k64>
+                     : far                         ? InsertAll<source(), kL2, k32>
+                                                   : InsertAll<source(), kL1, k32>;
+    all(words, num_blocks, batch);
   });
 }
 
 void SplitBlockInsertIfAbsent(uint32_t* words, uint64_t num_blocks, const Batch& batch,
                               uint64_t* fresh) {
+  using enum Prefetch;
+  using enum IndexBits;
   const bool far = num_blocks * sb::kBlockBytes > kFarBytes;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    return far ? InsertAllIfAbsent<source(), Prefetch::kL2>(words, num_blocks, batch, fresh)
-               : InsertAllIfAbsent<source(), Prefetch::kL1>(words, num_blocks, batch, fresh);
+    const auto all = num_blocks > sb::kMaxBlocks32 ? InsertAllIfAbsent<source(), kL2, k64>
+                     : far                         ? InsertAllIfAbsent<source(), kL2, k32>
+                                                   : InsertAllIfAbsent<source(), kL1, k32>;
+    all(words, num_blocks, batch, fresh);
   });
 }
 

@@ -179,7 +179,7 @@ void ReadDirectory(DirectoryReader& directory, const BankHeader& bank, const Fie
   for (BankFile::Group& group : file.groups) {
     const uint64_t start = directory.at();
     group.num_blocks = directory.Take<uint64_t>("blocks");
-    const uint64_t most = std::min(split_block::kMaxBlocks, bank.num_pages() - pages);
+    const uint64_t most = std::min(split_block::kMaxBlocks32, bank.num_pages() - pages);
     check.InRange("blocks", start, group.num_blocks, 1, most);
     group.first_page = pages;
     pages += group.num_blocks;

@@ -237,7 +237,7 @@ class BankReader::Impl {
       const BankFile::Group& group = file.groups[g];
       if (CountSet(group.live) == 0) continue;
       const auto block_of = [&](size_t i) {
-        return split_block::BlockIndex(asked[i].hash, group.num_blocks);
+        return split_block::BlockIndex32(asked[i].hash, group.num_blocks);
       };
       for (size_t first = 0, end = 0; first < asked.size(); first = end) {
         const uint64_t block = block_of(first);

@@ -89,6 +89,7 @@ FilterBank::Added FilterBank::Add(const MemberName& name, const SplitBlockBloomF
   impl_->RequireWritable();
   impl_->RequireNewName(name.text());
   impl_->RequireHash(filter.hash());
+  BankBlocks(filter.num_blocks());  // throws if the filter has too many blocks
   // Clone verifies a mapped filter.
   if (filter.read_only()) return impl_->AddCopy(name.text(), filter.Clone(impl_->memory));
   return impl_->AddCopy(name.text(), filter);

@@ -30,7 +30,7 @@ CudaAccelerator::~CudaAccelerator() {
 }
 
 bool CudaAccelerator::Takes(const Filter& filter) const noexcept {
-  return HasKernels(filter.kind()) && filter.bytes() <= Limit();
+  return HasKernels(filter.kind(), filter.bytes()) && filter.bytes() <= Limit();
 }
 
 uint64_t CudaAccelerator::Limit() const noexcept {

@@ -90,16 +90,18 @@ uint64_t CountFingerprints(std::span<const std::byte> payload) {
 
 }  // namespace
 
-bool HasKernels(FilterKind kind) noexcept {
+bool HasKernels(FilterKind kind, uint64_t bytes) noexcept {
   using enum FilterKind;
-  return kind == kSplitBlock || kind == kCuckoo8 || kind == kCuckoo12 || kind == kCuckoo16 ||
-         kind == kFuse8 || kind == kFuse12 || kind == kFuse16 || kind == kFuse32;
+  if (kind == kSplitBlock) return bytes / split_block::kBlockBytes <= split_block::kMaxBlocks32;
+  return kind == kCuckoo8 || kind == kCuckoo12 || kind == kCuckoo16 || kind == kFuse8 ||
+         kind == kFuse12 || kind == kFuse16 || kind == kFuse32;
 }
 
 void RequireGeometry(const FileHeader& header) {
-  if (!HasKernels(header.kind)) {
-    throw Error(ErrorCode::kUnsupported, std::string("a filter of kind ") +
-                                             FilterKindName(header.kind) + " is not for devices");
+  if (!HasKernels(header.kind, header.payload_bytes)) {
+    throw Error(ErrorCode::kUnsupported,
+                tamis::detail::StrCat("a filter of kind ", FilterKindName(header.kind), " and ",
+                                      header.payload_bytes, " bytes is not for devices"));
   }
   if (HasGeometry(header)) return;
   throw Error(

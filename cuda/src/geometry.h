@@ -11,9 +11,10 @@
 
 namespace tamis::cuda {
 
-bool HasKernels(FilterKind kind) noexcept;
+// Returns whether devices have kernels for filters of this kind and size.
+bool HasKernels(FilterKind kind, uint64_t bytes) noexcept;
 
-// Throws Error(kUnsupported) if the kind has no kernels, and Error(kInvalidArgument) if the
+// Throws Error(kUnsupported) if there are no kernels, and Error(kInvalidArgument) if the
 // geometry or the number of bytes is invalid.
 void RequireGeometry(const FileHeader& header);
 

@@ -27,10 +27,10 @@ static_assert(std::endian::native == std::endian::little);
 }
 
 void CheckBytes(std::span<const std::byte> bytes, uint64_t num_blocks) {
-  if (num_blocks < 1 || num_blocks > split_block::kMaxBlocks) {
+  if (num_blocks < 1 || num_blocks > split_block::kMaxBlocks32) {
     throw Error(ErrorCode::kInvalidArgument,
                 detail::StrCat("a filter of ", num_blocks, " blocks; allowed: [1, ",
-                               split_block::kMaxBlocks, "]"));
+                               split_block::kMaxBlocks32, "]"));
   }
   const uint64_t want = split_block::kBlockBytes * num_blocks;
   if (bytes.size() == want) return;

@@ -82,6 +82,9 @@ JoinCandidate Impossible(JoinForm form, std::string_view why) {
 JoinCandidate BlocksFor(const JoinLimits& limits, uint64_t keys) {
   try {
     const uint64_t blocks = SplitBlockBlocks(std::max<uint64_t>(keys, 1), limits.fpr);
+    if (blocks > split_block::kMaxBlocks32) {
+      return Impossible(JoinForm::kBlocks, "needs more blocks than a part can have");
+    }
     return Candidate(limits, JoinForm::kBlocks, blocks * split_block::kBlockBytes, 1);
   } catch (const Error& error) {  // more blocks than a filter can have
     return Impossible(JoinForm::kBlocks, error.what());

@@ -130,7 +130,7 @@ class PartReader {
     geometry.num_blocks = Get<uint64_t>(at::kNumBlocks);
     geometry.kept_keys = Get<uint64_t>(at::kKeptKeys);
     const uint64_t most_blocks =
-        std::min(split_block::kMaxBlocks, geometry.max_bytes / split_block::kBlockBytes);
+        std::min(split_block::kMaxBlocks32, geometry.max_bytes / split_block::kBlockBytes);
     const bool keys = !geometry.has_bitmap;
     InRange("blocks", at::kNumBlocks, geometry.num_blocks, 0, keys ? most_blocks : 0);
     InRange("kept keys", at::kKeptKeys, geometry.kept_keys, keys ? 1 : 0,

@@ -271,8 +271,8 @@ TEST_P(FileContractTest, EveryBit) {
     // For the oldest version, and for layers, tests only one bit of each byte.
     const bool every_bit = version == FileHeader::kNewestVersion && !subject().layered;
     for (size_t byte = 0; byte < good.size(); ++byte) {
-      const Damage damage = DamageOf(good, byte);
       for (size_t bit = every_bit ? 0 : byte % 8; bit < 8; bit += every_bit ? 1 : 8) {
+        const Damage damage = DamageOf(good, byte, bit);
         SCOPED_TRACE("bit " + std::to_string(bit) + " of byte " + std::to_string(byte));
         Bytes file = good;
         file[byte] = static_cast<char>(file[byte] ^ (1 << bit));

@@ -44,7 +44,7 @@ TEST_F(FileCorruptionTest, WrongKindAndVersion) {
   SetField<uint32_t>(file, offset::kFilterKind, 77);
   SealHeader(file);
   ExpectRefused(file, "filter kind", offset::kFilterKind, ErrorCode::kUnsupported);
-  for (const uint32_t version : {0, 3, 256}) {
+  for (const uint32_t version : {0, 4, 256}) {
     SetField<uint32_t>(file, offset::kVersion, version);
     ExpectRefused(file, "version", offset::kVersion, ErrorCode::kUnsupported);
   }
@@ -54,7 +54,7 @@ TEST_F(FileCorruptionTest, WrongKindAndVersion) {
 // it allocates memory, so the test also passes on machines with less memory than the headers claim.
 TEST_F(FileCorruptionTest, ClaimsOfAHugePayload) {
   Bytes file = ReadBytes(GoldenPath("split_block_v1_one_block"));
-  for (const uint64_t blocks : {uint64_t{2}, uint64_t{1} << 31, split_block::kMaxBlocks}) {
+  for (const uint64_t blocks : {uint64_t{2}, uint64_t{1} << 31, split_block::kMaxBlocks32}) {
     SetField(file, offset::kGeometry, blocks);
     SetField(file, offset::kPayloadLength, 32 * blocks);
     SealHeader(file);

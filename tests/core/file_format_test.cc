@@ -124,10 +124,10 @@ TEST(FileFormatTest, DecodeInvertsEncode) {
 TEST(FileFormatTest, AcceptsTheLimitsOfEveryField) {
   FileHeader header = SampleHeader(1);
   header.hash = {HashKind::kXxh3, ~uint64_t{0}};
-  header.geometry = {split_block::kMaxBlocks, 0, 0};
+  header.geometry = {split_block::kMaxBlocks32, 0, 0};
   header.capacity = ~uint64_t{0};
   header.inserted = ~uint64_t{0};
-  header.payload_bytes = 32 * split_block::kMaxBlocks;
+  header.payload_bytes = 32 * split_block::kMaxBlocks32;
   EXPECT_EQ(Decode(Encode(header), 128 + header.payload_bytes).geometry, header.geometry);
   header.geometry = {1, 0, 0};
   header.capacity = 1;
@@ -165,7 +165,7 @@ TEST(FileFormatTest, RefusesFieldsThatDisagreeInASealedHeader) {
   const WrongField fields[] = {
       {"version", offset::kVersion, 0, 4, kUnsupported},
       {"version", offset::kVersion, 0, 4, kUnsupported},
-      {"version", offset::kVersion, 3, 4, kUnsupported},
+      {"version", offset::kVersion, 4, 4, kUnsupported},
       {"version", offset::kVersion, 0xFFFFFFFF, 4, kUnsupported},
       {"header length", offset::kHeaderLength, 0, 4},
       {"header length", offset::kHeaderLength, 64, 4},
@@ -196,7 +196,7 @@ TEST(FileFormatTest, RefusesFieldsThatDisagreeInASealedHeader) {
       {"payload length", offset::kPayloadLength, kMax},
       // Valid by themselves, but the file has another length.
       {"payload length", offset::kGeometry, 4},
-      {"payload length", offset::kGeometry, split_block::kMaxBlocks},
+      {"payload length", offset::kGeometry, split_block::kMaxBlocks32},
   };
   for (const uint32_t version : kVersions) {
     for (const WrongField& field : fields) {
@@ -253,8 +253,8 @@ TEST(FileFormatTest, RefusesAnyOtherLengthOfTheFile) {
 
     // A valid header that claims the largest possible filter.
     FileHeader huge = SampleHeader(version);
-    huge.geometry[0] = split_block::kMaxBlocks;
-    huge.payload_bytes = 32 * split_block::kMaxBlocks;
+    huge.geometry[0] = split_block::kMaxBlocks32;
+    huge.payload_bytes = 32 * split_block::kMaxBlocks32;
     ExpectFormatError([&] { Decode(Encode(huge)); }, "file length", right);
   }
 }

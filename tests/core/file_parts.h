@@ -120,18 +120,20 @@ struct Damage {
   ErrorCode code = ErrorCode::kCorrupt;
 };
 
-inline Damage DamageOfHeader(uint32_t version, size_t at, size_t byte) {
+inline Damage DamageOfHeader(uint32_t version, size_t at, size_t byte, size_t bit) {
   const size_t field = byte - at;
+  const bool version_3 = version == 2 && field == 8 && bit == 0;  // a version that exists
   if (field < 8) return {"magic", at, true};
-  if (field < 12) return {"version", at + 8, true, ErrorCode::kUnsupported};
-  if (field < 16) return {"header length", at + 12, true};
+  if (field < 12 && !version_3) return {"version", at + 8, true, ErrorCode::kUnsupported};
+  if (field >= 12 && field < 16) return {"header length", at + 12, true};
   return {"header checksum", at + HeaderBytesOf(version) - 8, true};
 }
 
-inline Damage DamageOf(const Bytes& good, size_t byte) {
+// `bit` is the changed bit of the byte. If several bits are changed, any of them will do.
+inline Damage DamageOf(const Bytes& good, size_t byte, size_t bit = 7) {
   const uint32_t version = VersionOf(good);
   const bool layered = HasLayers(good);
-  if (byte < HeaderBytesOf(version)) return DamageOfHeader(version, 0, byte);
+  if (byte < HeaderBytesOf(version)) return DamageOfHeader(version, 0, byte, bit);
   if (layered && byte < LayersAt(version)) {
     return {"options checksum", LayersAt(version) - 8, true};
   }
@@ -139,7 +141,7 @@ inline Damage DamageOf(const Bytes& good, size_t byte) {
   const FilterInFile& filter =
       *std::find_if(filters.begin(), filters.end(),
                     [&](const FilterInFile& f) { return byte < (f.end() + 63) / 64 * 64; });
-  if (byte < filter.payload_at()) return DamageOfHeader(version, filter.at, byte);
+  if (byte < filter.payload_at()) return DamageOfHeader(version, filter.at, byte, bit);
   if (byte < filter.payload_end()) {
     if (version == 1) return {"payload checksum", filter.at + 88, false};
     const size_t page = (byte - filter.payload_at()) / 65536;

@@ -38,7 +38,7 @@ TEST(BankBlocksTest, IsALadder) {
   for (uint64_t power = 1; power <= uint64_t{1} << 29; power *= 2) {
     for (uint64_t digit = 4; digit < 8; ++digit) steps.push_back(digit * power);
   }
-  steps.push_back(split_block::kMaxBlocks);
+  steps.push_back(split_block::kMaxBlocks32);
   for (size_t i = 0; i < steps.size(); ++i) {
     EXPECT_EQ(BankBlocks(steps[i]), steps[i]);
     if (i > 0) {
@@ -46,7 +46,7 @@ TEST(BankBlocksTest, IsALadder) {
     }
   }
   EXPECT_EQ(CodeOf([] { BankBlocks(0); }), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(CodeOf([] { BankBlocks(split_block::kMaxBlocks + 1); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf([] { BankBlocks(split_block::kMaxBlocks32 + 1); }), ErrorCode::kInvalidArgument);
 }
 
 TEST(FilterBankTest, EmptyBankHasNoAnswers) {

@@ -467,13 +467,14 @@ TEST_F(PlanFiltersTest, AbsurdSizesAreReportedWithABetterKind) {
 }
 
 TEST_F(PlanFiltersTest, ImpossiblePlansHaveAReason) {
-  const FilterPlan huge = PlanOf(10'000'000'000'000, 0.01, {.max_bytes = kGiB});
+  const FilterPlan huge = PlanOf(100'000'000'000'000, 0.01, {.max_bytes = kGiB});
   EXPECT_FALSE(huge.choice);
-  EXPECT_NE(Named(huge, "split-block").error.find("at most 4294967295 blocks"), std::string::npos);
+  EXPECT_NE(Named(huge, "split-block").error.find("at most 1099511627776 blocks"),
+            std::string::npos);
   EXPECT_EQ(Named(huge, "split-block").bytes, 0);
   EXPECT_TRUE(Says(huge,
                    "Nothing that meets the needs fits in the available 1.00 GiB: the smallest, a "
-                   "bloom filter, takes 10.9 TiB."))
+                   "bloom filter, takes 109 TiB."))
       << huge.advice;
 
   const FilterPlan tight =

@@ -132,7 +132,7 @@ TEST_P(SecretTest, IsNotForVersion1) {
               "version 1 of the format does not have the hash siphash13");
   for (const uint32_t version : {0, 3}) {
     ExpectError([&] { filter->Save(path_, {.version = version}); }, ErrorCode::kInvalidArgument,
-                "version " + std::to_string(version) + " of the format does not exist");
+                "version " + std::to_string(version) + " of the format cannot be chosen");
   }
   EXPECT_FALSE(std::filesystem::exists(path_));
 }

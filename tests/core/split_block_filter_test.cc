@@ -58,7 +58,7 @@ TEST(SplitBlockFilterErrorsTest, OptionsOutOfRange) {
   constexpr ErrorCode kCode = ErrorCode::kInvalidArgument;
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{31}, kMaxBytes + 32, ~uint64_t{0}}) {
     ExpectError(make({.bytes = bytes}), kCode,
-                std::to_string(bytes) + " bytes is out of range [32, 137438953440]");
+                std::to_string(bytes) + " bytes is out of range [32, 35184372088832]");
   }
   ExpectError(make({.capacity = ~uint64_t{0}}), kCode, "cannot hold 18446744073709551615 keys");
 }

@@ -21,7 +21,10 @@ namespace tamis::split_block_test {
 namespace sb = split_block;
 
 constexpr uint64_t kBlockCounts[] = {1,      2,          3,          7,          1000,
-                                     65'536, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, sb::kMaxBlocks};
+                                     65'536, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, sb::kMaxBlocks32};
+// Numbers of blocks for which all bits of the hash choose the block.
+constexpr uint64_t kManyBlocks[] = {sb::kMaxBlocks32 + 1, sb::kMaxBlocks32 + 2, 0x234567891,
+                                    sb::kMaxBlocks - 1, sb::kMaxBlocks};
 constexpr uint64_t kExtremeHashes[] = {
     0, 1, 0xFFFFFFFF, 0x100000000, 0xFFFFFFFF00000000, uint64_t{1} << 63, ~uint64_t{0}};
 
@@ -29,7 +32,7 @@ TEST(SplitBlockTest, ConstantsFollowTheFormat) {
   constexpr uint32_t kSalts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                  0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
   static_assert(sb::kWords == 8 && sb::kBlockBytes == 32 && sb::kBlockBits == 256);
-  static_assert(sb::kMaxBlocks == 4'294'967'295);
+  static_assert(sb::kMaxBlocks32 == 4'294'967'295 && sb::kMaxBlocks == 1'099'511'627'776);
   for (int w = 0; w < sb::kWords; ++w) {
     EXPECT_EQ(sb::Salt(w), kSalts[w]);
     EXPECT_EQ(sb::Salt(w) % 2, 1u) << "word " << w;  // odd, so that no bit of the hash is lost
@@ -46,6 +49,26 @@ TEST(SplitBlockTest, IndexIsInRangeAndReachesBothEnds) {
       // The index is the top of this 64-bit product, which does not wrap around.
       const auto product = static_cast<unsigned __int128>(hash >> 32) * blocks;
       ASSERT_EQ(sb::BlockIndex(hash, blocks), static_cast<uint64_t>(product >> 32));
+    }
+  }
+}
+
+TEST(SplitBlockTest, IndexOfManyBlocksIsTheTopOfAProductOf128Bits) {
+  for (const uint64_t blocks : kManyBlocks) {
+    EXPECT_EQ(sb::BlockIndex(0, blocks), 0u);
+    EXPECT_EQ(sb::BlockIndex(~uint64_t{0}, blocks), blocks - 1);
+    // The first hash of each block: 2^64 / blocks times its index, rounded up.
+    for (const uint64_t block : {uint64_t{1}, blocks / 3, blocks - 1}) {
+      const auto first =
+          static_cast<uint64_t>(((static_cast<unsigned __int128>(block) << 64) - 1) / blocks) + 1;
+      EXPECT_EQ(sb::BlockIndex(first, blocks), block);
+      EXPECT_EQ(sb::BlockIndex(first - 1, blocks), block - 1);
+    }
+    std::vector<uint64_t> hashes = RandomKeys(1000, /*seed=*/blocks);
+    hashes.insert(hashes.end(), std::begin(kExtremeHashes), std::end(kExtremeHashes));
+    for (const uint64_t hash : hashes) {
+      const auto product = static_cast<unsigned __int128>(hash) * blocks;
+      ASSERT_EQ(sb::BlockIndex(hash, blocks), static_cast<uint64_t>(product >> 64));
     }
   }
 }

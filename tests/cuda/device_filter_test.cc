@@ -220,9 +220,9 @@ TEST_F(DeviceFilterTest, IsEmptyFromAHeader) {
   header.payload_bytes = 0;
   EXPECT_EQ(CodeOf([&] { DeviceFilter(header, Options()); }), ErrorCode::kInvalidArgument);
   runtime_.SetMemory(1 << 20);
-  header.geometry[0] = split_block::kMaxBlocks + 1;
+  header.geometry[0] = split_block::kMaxBlocks32 + 1;
   header.payload_bytes = header.geometry[0] * split_block::kBlockBytes;
-  EXPECT_EQ(CodeOf([&] { DeviceFilter(header, Options()); }), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf([&] { DeviceFilter(header, Options()); }), ErrorCode::kUnsupported);
 }
 
 TEST_F(DeviceFilterTest, MovesItsMemoryAlong) {

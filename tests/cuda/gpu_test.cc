@@ -490,7 +490,7 @@ TEST_F(GpuTest, ALookupThatWaitsSpoilsNoCapture) {
 
 TEST_F(GpuTest, OutOfMemoryIsAnErrorAndLeavesTheDeviceUsable) {
   FileHeader header = HostFilter({}).Header();
-  header.geometry[0] = split_block::kMaxBlocks;  // 128 GiB
+  header.geometry[0] = split_block::kMaxBlocks32;  // 128 GiB
   header.payload_bytes = header.geometry[0] * split_block::kBlockBytes;
   {
     std::vector<DeviceFilter> filters;

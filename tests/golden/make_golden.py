@@ -185,14 +185,21 @@ COUNTING_RECIPES = {
 }
 
 
-def split_block(blocks, hash_kind, seed, keys):
-    words = [0] * (8 * blocks)
+def split_block_words(blocks, hash_kind, seed, keys):
+    """Returns a dictionary from the index of a word to its value, of the words that are not 0."""
+    words = {}
     for key in keys:
         h = HASHES[hash_kind](key, seed)
-        block = (h >> 32) * blocks >> 32
+        block = (h >> 32) * blocks >> 32 if blocks < 2**32 else h * blocks >> 64
         for w, salt in enumerate(SALTS):
-            words[8 * block + w] |= 1 << ((h % 2**32 * salt % 2**32) >> 27)
-    return struct.pack("<%dI" % len(words), *words)
+            bit = 1 << ((h % 2**32 * salt % 2**32) >> 27)
+            words[8 * block + w] = words.get(8 * block + w, 0) | bit
+    return words
+
+
+def split_block(blocks, hash_kind, seed, keys):
+    words = split_block_words(blocks, hash_kind, seed, keys)
+    return struct.pack("<%dI" % (8 * blocks), *(words.get(i, 0) for i in range(8 * blocks)))
 
 
 def bloom(bits, hashes, hash_kind, seed, keys):
@@ -230,11 +237,11 @@ def file_of_version_1(kind, geometry, hash_kind, seed, num_keys, capacity, paylo
 
 
 def header_of_version_2(kind, geometry, hash_kind, seed, num_keys, capacity, payload_bytes, checksum,
-                        forms, has_secret):
+                        forms, has_secret, version=2):
     keyed = hash_kind in (SIP13, SIP24)
     tag = [HASHES[hash_kind](b"tamis key tag %d" % i, seed) for i in (1, 2)] if keyed else (0, 0)
     header = b"tamis\r\n\x1a" + struct.pack(
-        "<IIIIQQQQQQQQQQIIQQ16sI36x", 2, 192, kind, hash_kind, 0 if keyed else seed, *geometry,
+        "<IIIIQQQQQQQQQQIIQQ16sI36x", version, 192, kind, hash_kind, 0 if keyed else seed, *geometry,
         capacity, num_keys, 192, payload_bytes, *checksum, sum(1 << form for form in forms),
         1 if has_secret else 0, *tag, seed if has_secret else bytes(16), 16)
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(header))
@@ -259,6 +266,27 @@ def file_of(kind, geometry, hash_kind, seed, keys, capacity, payload, new):
 def split_block_file(blocks, hash_kind, seed, keys, capacity, new=None):
     payload = split_block(blocks, hash_kind, seed, keys)
     return file_of(1, (blocks, 0, 0), hash_kind, seed, keys, capacity, payload, new)
+
+
+def many_blocks_file(blocks, keys):
+    """Returns a file of version 3 without its zeros: its header, then for each block that is not 0 the offset in the
+    file (8 bytes) and the block. The table of pages is left out, too."""
+    words = split_block_words(blocks, XXH3, 0, keys)
+    page_bytes, payload_bytes = 65536, 32 * blocks
+    pages = {}
+    for word, value in words.items():
+        page = pages.setdefault(4 * word // page_bytes, bytearray(page_bytes))
+        struct.pack_into("<I", page, 4 * word % page_bytes, value)
+    num_pages, last_bytes = -(-payload_bytes // page_bytes), payload_bytes % page_bytes or page_bytes
+    table = [xxhash.xxh3_64_intdigest(bytes(page_bytes))] * num_pages
+    table[-1] = xxhash.xxh3_64_intdigest(bytes(last_bytes))
+    for i, page in pages.items():
+        table[i] = xxhash.xxh3_64_intdigest(bytes(page[:last_bytes if i == num_pages - 1 else page_bytes]))
+    file = header_of_version_2(1, (blocks, 0, 0), XXH3, 0, len(keys), len(keys), payload_bytes,
+                               checksum128(struct.pack("<%dQ" % num_pages, *table)), (INTEGER,), False, 3)
+    for block in sorted({word // 8 for word in words}):
+        file += struct.pack("<Q8I", 192 + 32 * block, *(words.get(8 * block + w, 0) for w in range(8)))
+    return file
 
 
 def bloom_file(bits, hashes, hash_kind, seed, keys, capacity, new=None):
@@ -500,6 +528,7 @@ def main():
                                (fuse_file, FUSE_RECIPES), (scalable_file, SCALABLE_RECIPES)]:
         for name, recipe in recipes.items():
             (directory / (name + ".tamis")).write_bytes(make_file(*recipe))
+    (directory / "split_block_v3_many_blocks.sparse").write_bytes(many_blocks_file(2**32 + 5, integers(100)))
     for name, recipe in BANK_RECIPES.items():
         (directory / (name + ".bank")).write_bytes(bank_file(*recipe))
 

@@ -60,6 +60,14 @@ bool Resize(const fs::path& path, uint64_t bytes) {
   return !error;
 }
 
+bool AppendHole(const std::filesystem::path& path, uint64_t bytes) {
+  struct stat before, after;
+  constexpr int kFewBlocks = 64;
+  return stat(path.c_str(), &before) == 0 &&
+         Resize(path, static_cast<uint64_t>(before.st_size) + bytes) &&
+         stat(path.c_str(), &after) == 0 && after.st_blocks <= before.st_blocks + kFewBlocks;
+}
+
 size_t PageBytes() {
   static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return bytes;

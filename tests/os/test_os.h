@@ -31,6 +31,9 @@ bool ReplacesOpenFiles();
 bool MakeSymbolicLink(const std::filesystem::path& target, const std::filesystem::path& link);
 // Makes the file longer or shorter. Returns false if the file cannot have this size.
 bool Resize(const std::filesystem::path& path, uint64_t bytes);
+// Makes the file longer without taking room on disk for the new part. Returns false if that is not
+// possible.
+bool AppendHole(const std::filesystem::path& path, uint64_t bytes);
 
 size_t PageBytes();
 // Returns memory that ends before a page that cannot be accessed, or nullptr. `bytes` must be a

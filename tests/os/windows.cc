@@ -53,6 +53,8 @@ bool Resize(const fs::path& path, uint64_t bytes) {
   return resized;
 }
 
+bool AppendHole(const std::filesystem::path&, uint64_t) { return false; }
+
 size_t PageBytes() {
   SYSTEM_INFO info;
   GetSystemInfo(&info);

@@ -95,7 +95,7 @@ TEST(RedisLayoutTest, MastersHaveEqualShares) {
 
 // This holds for every filter that is large enough for 240 segments of the smallest size.
 TEST(RedisLayoutTest, MastersHaveEqualSharesOfAnyLargeFilter) {
-  for (uint64_t blocks = 2'100'000; blocks < split_block::kMaxBlocks; blocks += blocks / 7) {
+  for (uint64_t blocks = 2'100'000; blocks < split_block::kMaxBlocks32; blocks += blocks / 7) {
     const Layout layout = LayoutFor(blocks);
     std::vector<double> bytes(12, 0);
     for (uint64_t s = 0; s < layout.segments(); ++s) {

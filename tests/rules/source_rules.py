@@ -160,7 +160,7 @@ PUBLIC_ROOMS = [
     (r"tamis", None),  # includes everything
     (r"hash|hash_kinds|key_types|key_types_text|memory|physical_memory|random_seed|table_hash", "base"),
     (r"cpp20|error|unanswered_error|detail/(compiler|str_cat)", "error"),
-    (r"units|version|detail/(siphash|storage)", "base"),
+    (r"units|version|detail/(block_index|siphash|storage)", "base"),
     (r"backends?|detail/(batch|change|kernels|xxh64_rests|\w+_kernels)", "backend"),
     (r"answers|changeable|changes|hash_keys|keys|queryable|time_keys", "bulk"),
     (r"layout/bank", "bank"),

@@ -194,37 +194,62 @@ TEST_P(SplitBlockKernelTest, EveryWordCounts) {
   }
 }
 
-// The largest possible filter, 128 GiB. Only the written pages take memory.
-TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAreNotCutOff) {
-  constexpr uint64_t kBlocks = sb::kMaxBlocks;
-  constexpr size_t kBytes = kBlocks * sb::kBlockBytes;
-  const test_os::SparseMemory memory(kBytes);
-  if (memory.empty()) GTEST_SKIP() << "no 128 GiB of address space";
-  void* const map = memory.begin();
-  auto* const words = static_cast<uint32_t*>(map);
+// The largest possible filters of each way to choose blocks: 128 GiB and 32 TiB, and two others.
+// Only the written pages take memory. The expected blocks come from products of 128 bits.
+TEST_P(SplitBlockKernelTest, LargeFilters) {
+  for (const uint64_t num_blocks :
+       {sb::kMaxBlocks32, sb::kMaxBlocks32 + 1, uint64_t{0x234567891}, sb::kMaxBlocks}) {
+    const test_os::SparseMemory memory(num_blocks * sb::kBlockBytes);
+    if (memory.empty()) GTEST_SKIP() << "no address space for " << num_blocks << " blocks";
+    auto* const words = static_cast<uint32_t*>(memory.begin());
 
-  const std::vector<uint64_t> hashes = RandomValues(300, /*seed=*/4);
-  split_block().insert(words, kBlocks, detail::HashBatch(hashes.data(), 200));
-  for (size_t i = 200; i < 300; ++i) split_block().insert_one(words, kBlocks, hashes[i]);
+    const std::vector<uint64_t> hashes = RandomValues(500, /*seed=*/4);
+    const auto inserted = [&](size_t from, size_t n) {
+      return detail::HashBatch(hashes.data() + from, n);
+    };
+    split_block().insert(words, num_blocks, inserted(0, 200));
+    for (size_t i = 200; i < 300; ++i) split_block().insert_one(words, num_blocks, hashes[i]);
+    uint64_t fresh[BitmapWords(200)];
+    split_block().insert_if_absent(words, num_blocks, inserted(300, 200), fresh);
 
-  std::map<uint64_t, std::vector<uint32_t>> want;  // by block
-  for (const uint64_t hash : hashes) {
-    std::vector<uint32_t>& block = want[sb::BlockIndex(hash, kBlocks)];
-    block.resize(sb::kWords);
-    sb::BlockInsert(block.data(), hash);
+    std::map<uint64_t, std::vector<uint32_t>> want;  // by block
+    for (size_t i = 0; i < hashes.size(); ++i) {
+      const uint64_t hash = hashes[i];
+      const uint64_t chooses = num_blocks <= sb::kMaxBlocks32 ? hash >> 32 << 32 : hash;
+      const auto product = static_cast<unsigned __int128>(chooses) * num_blocks;
+      std::vector<uint32_t>& block = want[static_cast<uint64_t>(product >> 64)];
+      block.resize(sb::kWords);
+      if (i >= 300) {
+        EXPECT_NE((fresh[(i - 300) / 64] >> ((i - 300) % 64) & 1) != 0,
+                  sb::BlockContains(block.data(), hash));
+      }
+      sb::BlockInsert(block.data(), hash);
+    }
+    EXPECT_GT(want.rbegin()->first, num_blocks - 2);
+    for (const auto& [index, block] : want) {
+      const uint32_t* const got = words + sb::kWords * index;
+      EXPECT_EQ(std::vector<uint32_t>(got, got + sb::kWords), block) << "block " << index;
+    }
+    std::vector<uint64_t> bits(BitmapWords(500)), want_bits(bits.size());
+    std::vector<uint64_t> probes = hashes;
+    for (size_t i = 0; i < probes.size(); i += 3) probes[i] ^= 0x20;  // another bit of the block
+    const detail::Batch batch = detail::HashBatch(probes.data(), 500);
+    split_block().contains(words, num_blocks, batch, bits.data());
+    oracle().contains(words, num_blocks, batch, want_bits.data());
+    EXPECT_EQ(bits, want_bits);
+    EXPECT_LT(portable().popcount(bits.data(), bits.size()), 500u);
+    for (const BatchSpec& spec : kBatchSpecs) {
+      const detail::Batch keys = spec.Make(hashes.data(), 500);
+      split_block().insert(words, num_blocks, keys);
+      oracle().contains(words, num_blocks, keys, bits.data());
+      EXPECT_EQ(portable().popcount(bits.data(), bits.size()), 500u);
+    }
+    split_block().contains(words, num_blocks, batch, bits.data());
+    for (size_t i = 0; i < probes.size(); ++i) {
+      ASSERT_EQ(split_block().contains_one(words, num_blocks, probes[i]),
+                (bits[i / 64] >> (i % 64) & 1) != 0);
+    }
   }
-  EXPECT_GT(want.rbegin()->first, kBlocks - 2);
-  for (const auto& [index, block] : want) {
-    const uint32_t* const got = words + sb::kWords * index;
-    EXPECT_EQ(std::vector<uint32_t>(got, got + sb::kWords), block) << "block " << index;
-  }
-  std::vector<uint64_t> bits(BitmapWords(300)), want_bits(bits.size());
-  std::vector<uint64_t> probes = hashes;
-  for (size_t i = 0; i < probes.size(); i += 3) probes[i] ^= 0x20;  // another bit of the same block
-  split_block().contains(words, kBlocks, detail::HashBatch(probes.data(), 300), bits.data());
-  oracle().contains(words, kBlocks, detail::HashBatch(probes.data(), 300), want_bits.data());
-  EXPECT_EQ(bits, want_bits);
-  EXPECT_LT(portable().popcount(bits.data(), bits.size()), 300u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, SplitBlockKernelTest,

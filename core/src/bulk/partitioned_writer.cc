@@ -81,12 +81,14 @@ HashWriter::Target HashTarget(
   const auto scatter = [num_blocks, shift, &kernels](const Batch& batch, uint64_t** ends) {
     alignas(64) uint64_t hashes[kBatchKeys];
     kernels.hash(batch, hashes);
-    for (size_t i = 0; i < batch.n; ++i) {
-      uint64_t*& end = ends[((hashes[i] >> 32) * num_blocks) >> (32 + shift)];
-      *end = hashes[i];
-      PrefetchWrite(end + kHashesAhead);  // otherwise the store to it would wait for the line
-      ++end;
-    }
+    WithBlockIndex(num_blocks, [&](const auto& block_of) {
+      for (size_t i = 0; i < batch.n; ++i) {
+        uint64_t*& end = ends[block_of(hashes[i]) >> shift];
+        *end = hashes[i];
+        PrefetchWrite(end + kHashesAhead);  // otherwise the store to it would wait for the line
+        ++end;
+      }
+    });
   };
   const auto write = [num_blocks, shift, insert = std::move(insert)](
                          size_t region, std::span<const uint64_t> hashes) {

@@ -76,9 +76,9 @@ extern template class PartitionedWriter<uint32_t>;
 using HashWriter = PartitionedWriter<uint64_t>;
 using PositionWriter = PartitionedWriter<uint32_t>;
 
-// Returns the target for a filter in which a key writes block ((hash >> 32) * num_blocks) >> 32,
-// and no other. Calls insert(hashes, first, blocks) for hashes that all fall into blocks [first,
-// first + blocks).
+// Returns the target for a filter in which a key writes block BlockIndex, and no
+// other. Calls insert(hashes, first, blocks) for hashes that all fall into blocks [first, first +
+// blocks).
 HashWriter::Target HashTarget(
     uint64_t bytes, uint64_t num_blocks, const Kernels& kernels,
     std::function<void(const Batch& hashes, uint64_t first, uint64_t blocks)> insert);

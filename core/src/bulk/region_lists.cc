@@ -49,22 +49,23 @@ uint32_t RegionLists::Extend(size_t region) noexcept {
 
 void RegionLists::Add(const Kernels& kernels, const Batch& batch) noexcept {
   alignas(64) uint64_t hashes[kBatchKeys];
-  const unsigned shift = 32 + shift_;
-  const uint64_t num_blocks = num_blocks_;
+  const unsigned shift = shift_;
   uint32_t* const ends = ends_.data();
   ForEachSlice(batch, [&](const Batch& slice, size_t) {
     kernels.hash(slice, hashes);
     uint32_t* const places = place_of(keys_);
-    for (size_t i = 0; i < slice.n; ++i) {
-      const size_t region = ((hashes[i] >> 32) * num_blocks) >> shift;
-      uint32_t place = ends[region];
-      if (place % kSegmentHashes == 0) place = Extend(region);
-      uint64_t* const at = hash_at(place);
-      *at = hashes[i];
-      PrefetchWrite(at + kLineHashes);  // otherwise the store to it would wait for the line
-      places[i] = place;
-      ends[region] = place + 1;
-    }
+    WithBlockIndex(num_blocks_, [&](const auto& block_of) {
+      for (size_t i = 0; i < slice.n; ++i) {
+        const size_t region = block_of(hashes[i]) >> shift;
+        uint32_t place = ends[region];
+        if (place % kSegmentHashes == 0) place = Extend(region);
+        uint64_t* const at = hash_at(place);
+        *at = hashes[i];
+        PrefetchWrite(at + kLineHashes);  // otherwise the store to it would wait for the line
+        places[i] = place;
+        ends[region] = place + 1;
+      }
+    });
     keys_ += slice.n;
   });
 }

@@ -12,8 +12,8 @@
 
 namespace tamis::detail {
 
-// The facts about a filter that its regions depend on. A key must be in block ((hash >> 32) *
-// num_blocks) >> 32, and in no other.
+// The facts about a filter that its regions depend on. A key must be in block BlockIndex, and in no
+// other.
 struct RegionTarget {
   uint64_t bytes;
   uint64_t num_blocks;

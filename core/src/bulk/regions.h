@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/src/bulk/costs.h"
+#include "tamis/detail/block_index.h"
 
 namespace tamis::detail {
 
@@ -22,6 +23,17 @@ inline uint64_t NumRegions(uint64_t filter_bytes) noexcept {
 
 // Returns the blocks of each region, a power of two. The last region may have fewer.
 uint64_t RegionBlocks(uint64_t filter_bytes, uint64_t num_blocks) noexcept;
+
+// Calls run(block_of), where block_of(hash) is BlockIndex(hash, num_blocks). Decides
+// once which bits of a hash make the index, and not for each hash.
+template <typename Run>
+void WithBlockIndex(uint64_t num_blocks, const Run& run) {
+  if (num_blocks <= kMaxBlocks32) {
+    run([=](uint64_t hash) { return BlockIndex32(hash, num_blocks); });
+  } else {
+    run([=](uint64_t hash) { return BlockIndex64(hash, num_blocks); });
+  }
+}
 
 // Returns the number of keys that a calibration uses to measure partitioned insertion: within
 // limits, many keys for each cache line of the filter, as in the construction of a filter.

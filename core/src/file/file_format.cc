@@ -172,10 +172,10 @@ uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check) {
   require_length(kHeaderBytes1);
   // The version is checked before the checksum, which other versions might have elsewhere.
   const auto version = GetField<uint32_t>(start, offset::kVersion);
-  if (version < 1 || version > FileHeader::kNewestVersion) {
+  if (version < 1 || version > FileHeader::kVersionOfManyBlocks) {
     check.Fail(ErrorCode::kUnsupported, "version", offset::kVersion,
                StrCat("is ", version, ", and this version of the library reads 1 to ",
-                      FileHeader::kNewestVersion));
+                      FileHeader::kVersionOfManyBlocks));
   }
   const size_t length = HeaderBytes(version);
   check.Equal("header length", offset::kHeaderLength,
@@ -220,6 +220,8 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                       ", which this version of the library does not support"));
   }
   const uint64_t payload_bytes = kind->check_geometry(header, check);
+  check.Equal("version", offset::kVersion, header.version,
+              VersionOf(header, std::min(header.version, FileHeader::kNewestVersion)));
   CheckHashKind(header, check);
   check.InRange("capacity", offset::kCapacity, header.capacity, 1, UINT64_MAX);
   check.Equal("payload offset", offset::kPayloadOffset,
@@ -233,13 +235,19 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
   return header;
 }
 
+uint32_t VersionOf(const FileHeader& header, uint32_t version) noexcept {
+  const auto has_many_blocks = FindFileKind(header.kind)->has_many_blocks;
+  return has_many_blocks != nullptr && has_many_blocks(header) ? FileHeader::kVersionOfManyBlocks
+                                                               : version;
+}
+
 FileHeader HeaderToSave(FileHeader header, const SaveOptions& options) {
   const auto refuse = [](const std::string& problem) {
     throw Error(ErrorCode::kInvalidArgument, problem);
   };
   const bool keyed = IsKeyed(header.hash.kind);
   if (options.version < 1 || options.version > FileHeader::kNewestVersion) {
-    refuse(StrCat("version ", options.version, " of the format does not exist; allowed: 1 to ",
+    refuse(StrCat("version ", options.version, " of the format cannot be chosen; allowed: 1 to ",
                   FileHeader::kNewestVersion));
   }
   if (options.version == 1 && keyed) {
@@ -249,7 +257,10 @@ FileHeader HeaderToSave(FileHeader header, const SaveOptions& options) {
   if (options.with_secret.value_or(false) && !keyed) {
     refuse(std::string("the hash ") + HashKindName(header.hash.kind) + " has no secret to save");
   }
-  header.version = options.version;
+  header.version = VersionOf(header, options.version);
+  if (options.version == 1 && header.version != 1) {
+    refuse("version 1 of the format does not have split-block filters of more than 128 GiB");
+  }
   header.has_secret = options.with_secret.value_or(header.has_secret);
   header.key_tag = KeyTag(header.hash);
   return header;

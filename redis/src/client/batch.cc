@@ -16,7 +16,7 @@ Batch::Batch(const Keys& keys, const HashSpec& hash, const Layout& layout) {
   // A stable counting sort by segment.
   std::vector<size_t> next(layout.segments() + 1, 0);
   const auto segment_of = [&](uint64_t h) {
-    return layout.SegmentOf(sb::BlockIndex(h, layout.blocks));
+    return layout.SegmentOf(sb::BlockIndex32(h, layout.blocks));
   };
   for (const uint64_t h : hashes) ++next[segment_of(h) + 1];
   for (size_t s = 0; s + 1 < next.size(); ++s) {
@@ -59,7 +59,8 @@ std::vector<BlockMask> MasksOf(std::span<const uint64_t> hashes, const Layout& l
   std::vector<std::pair<uint32_t, uint64_t>> ordered;
   ordered.reserve(hashes.size());
   for (const uint64_t h : hashes) {
-    ordered.emplace_back(static_cast<uint32_t>(sb::BlockIndex(h, layout.blocks) - first_block), h);
+    ordered.emplace_back(static_cast<uint32_t>(sb::BlockIndex32(h, layout.blocks) - first_block),
+                         h);
   }
   std::sort(ordered.begin(), ordered.end());
   std::vector<BlockMask> masks;

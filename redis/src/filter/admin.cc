@@ -19,6 +19,15 @@
 namespace tamis::redis {
 namespace {
 
+Layout LayoutOfBlocks(uint64_t blocks) {
+  if (blocks > split_block::kMaxBlocks32) {
+    throw Error(ErrorCode::kInvalidArgument,
+                tamis::detail::StrCat("a filter of ", blocks, " blocks; allowed on servers: [1, ",
+                                      split_block::kMaxBlocks32, "]"));
+  }
+  return LayoutFor(blocks);
+}
+
 Layout LayoutOf(const FilterOptions& options) {
   const double fpr = options.fpr == 0 ? kDefaultFpr : options.fpr;
   if (options.bytes == 0) {
@@ -26,11 +35,11 @@ Layout LayoutOf(const FilterOptions& options) {
       throw Error(ErrorCode::kInvalidArgument,
                   "a filter needs a capacity of at least 1, or a number of bytes");
     }
-    return LayoutFor(SplitBlockBlocks(options.capacity, fpr));
+    return LayoutOfBlocks(SplitBlockBlocks(options.capacity, fpr));
   }
   const uint64_t blocks = options.bytes / split_block::kBlockBytes;
   SplitBlockCapacity(blocks, fpr);  // throws if either is out of range
-  return LayoutFor(blocks);
+  return LayoutOfBlocks(blocks);
 }
 
 void RequireHash(const HashSpec& hash) {

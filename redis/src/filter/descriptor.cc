@@ -85,7 +85,7 @@ Descriptor ParseDescriptor(std::string_view text) {
     throw Error(ErrorCode::kUnsupported, "the filter is of an unknown kind");
   }
   Descriptor descriptor;
-  descriptor.layout.blocks = reader.Number("blocks", 1, split_block::kMaxBlocks);
+  descriptor.layout.blocks = reader.Number("blocks", 1, split_block::kMaxBlocks32);
   const uint64_t segment_bytes = reader.Number("segment-bytes", 1, kAny);
   if (!IsSegmentBytes(segment_bytes)) reader.Refuse("is not a possible size of segments");
   descriptor.layout.segment_blocks = segment_bytes / split_block::kBlockBytes;

@@ -70,7 +70,7 @@ std::vector<Undone> KeyReader::ReadBlocksOnce(const Batch& batch, std::span<cons
     const SegmentKey key = state_.KeyOf(segments[i]);
     const uint64_t first_block = layout.FirstBlock(segments[i]);
     for (const uint64_t h : batch.Hashes(i)) {
-      const uint64_t block = split_block::BlockIndex(h, layout.blocks) - first_block;
+      const uint64_t block = split_block::BlockIndex32(h, layout.blocks) - first_block;
       commands.push_back(commands_.ReadBlock(key, block));
     }
     commands.push_back(commands_.ReadState(segments[i]));
@@ -119,7 +119,7 @@ void KeyReader::ReadSegments(const Batch& batch, uint64_t first_key, std::span<u
       const auto hashes = batch.Hashes(i);
       const uint64_t first_block = layout.FirstBlock(read.segment);
       for (size_t k = 0; k < hashes.size(); ++k) {
-        const uint64_t block = split_block::BlockIndex(hashes[k], layout.blocks) - first_block;
+        const uint64_t block = split_block::BlockIndex32(hashes[k], layout.blocks) - first_block;
         if (BlockOfBytesContains(read.bits.data() + block * split_block::kBlockBytes, hashes[k])) {
           SetBit(maybe, first_key + indices[k]);
         }

@@ -99,7 +99,7 @@ void KeyWriter::WriteSegments(const Batch& batch, uint64_t first_key, Unanswered
       for (const uint64_t h : batch.Hashes(i)) {
         char* const bytes =
             merge.bits.data() +
-            split_block::kBlockBytes * (split_block::BlockIndex(h, layout.blocks) - first_block);
+            split_block::kBlockBytes * (split_block::BlockIndex32(h, layout.blocks) - first_block);
         uint32_t block[split_block::kWords];
         std::memcpy(block, bytes, sizeof(block));
         split_block::BlockInsert(block, h);

@@ -29,7 +29,7 @@ inline constexpr size_t kMaxNameBytes = 200;
 // The blocks of a filter, cut into segments of equal size. The last segment has the remaining
 // blocks.
 struct Layout {
-  uint64_t blocks = 1;          // in [1, split_block::kMaxBlocks]
+  uint64_t blocks = 1;          // in [1, split_block::kMaxBlocks32]
   uint64_t segment_blocks = 1;  // number of blocks in each segment except the last
 
   uint64_t segments() const { return (blocks + segment_blocks - 1) / segment_blocks; }

@@ -36,8 +36,10 @@ enum class FilterKind : uint32_t {
 // The header of a file. All fields have passed their checks.
 struct FileHeader {
   // The version that Save writes. Version 1 has no key types, no keyed hashes, and a single
-  // checksum.
+  // checksum. Version 3 is version 2 for split-block filters of more than 2^32 - 1 blocks. Save
+  // writes it for these filters, and only for these.
   static constexpr uint32_t kNewestVersion = 2;
+  static constexpr uint32_t kVersionOfManyBlocks = 3;
 
   uint32_t version = kNewestVersion;          // version of the format
   FilterKind kind = FilterKind::kSplitBlock;  // kind of the filter

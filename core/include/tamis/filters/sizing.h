@@ -28,9 +28,10 @@ inline constexpr double kDefaultFpr = 0.01;
 // and Singler, 2007, equation 3, for many blocks and one bit in each of eight 32-bit words).
 //
 // The eight bits follow from 32 bits of the hash. So an absent key also passes if one of the i keys
-// has the same 32 bits, with probability i / 2^32. Such keys matter for rates below about 1e-8. A
-// rate below 2.4e-10 takes a block or more for each key. The formula of an unblocked filter, which
-// Parquet writers commonly use, is 1.5 times too low at 1%.
+// has the same 32 bits, with probability i / 2^32. With more than 2^32 blocks, all keys of a block
+// have some of these bits in common, and the probability is i * num_blocks / 2^64. Such keys matter
+// for rates below about 1e-8. A rate below 2.4e-10 takes a block or more for each key. The formula
+// of an unblocked filter, which Parquet writers commonly use, is 1.5 times too low at 1%.
 //
 // The rate is interpolated between whole numbers of keys. num_blocks >= 1.
 // O(1 + sqrt(keys / num_blocks)).
@@ -38,7 +39,7 @@ double SplitBlockFpr(double keys, uint64_t num_blocks);
 
 // Returns the smallest number of blocks, at least 1, for which SplitBlockFpr(capacity, blocks) <=
 // fpr. Throws Error(kInvalidArgument) if `fpr` is out of range, or if the result exceeds
-// split_block::kMaxBlocks (128 GiB).
+// split_block::kMaxBlocks (32 TiB).
 uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 
 // Returns the largest number of keys, at least 1, for which SplitBlockFpr(keys, num_blocks) <= fpr.
@@ -47,9 +48,9 @@ uint64_t SplitBlockBlocks(uint64_t capacity, double fpr);
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr);
 
 // Rounds `num_blocks` up to 1, 2, 3, or 4, 5, 6 or 7 times a power of two. The result is less than
-// a quarter larger. Returns split_block::kMaxBlocks above 7 * 2^29. Filters of such sizes share the
-// groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is not in [1,
-// split_block::kMaxBlocks].
+// a quarter larger. Returns split_block::kMaxBlocks32 above 7 * 2^29. Filters of such sizes share
+// the groups of a FilterBank. Throws Error(kInvalidArgument) if `num_blocks` is not in [1,
+// split_block::kMaxBlocks32].
 uint64_t BankBlocks(uint64_t num_blocks);
 
 // Returns the number n of distinct keys whose insertion is expected to set `bits_set` bits of a

@@ -25,7 +25,8 @@ namespace tamis {
 // the keys are the bytes that Parquet hashes. Strings and 64-bit integers are such keys. INT32 and
 // other types of fixed width have to be passed as a FixedColumn.
 //
-// A filter has 1 to 2^32 - 1 blocks (128 GiB).
+// A filter has 1 to 2^40 blocks (32 TiB). With more than 2^32 - 1 (128 GiB), its files have version
+// 3 of the format.
 class SplitBlockBloomFilter final : public ChangeableFilter {
  public:
   static constexpr FilterKind kKind = FilterKind::kSplitBlock;  // the kind of these filters
@@ -138,8 +139,9 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
 
   // Returns a filter with half the blocks, for filters that were made too large. Blocks 2i and 2i +
   // 1 become block i. The result is bit for bit the filter of that size that would have been built
-  // from the same keys. Throws Error(kInvalidArgument) if the number of blocks is odd, and the
-  // errors of Clone.
+  // from the same keys. Throws Error(kInvalidArgument) if the number of blocks is odd, or if only
+  // the half has at most 2^32 - 1 blocks, which other bits of a hash choose. Throws the errors of
+  // Clone.
   SplitBlockBloomFilter Folded(const MemoryOptions& memory = {}) const;
 
   // Returns a copy in memory of its own, which is never read-only. Throws Error(kOutOfMemory), and

@@ -34,7 +34,7 @@ TAMIS_HD constexpr uint32_t RowInBlock(uint64_t hash, int w) {
 // Returns the rows of the block that a hash selects in a group.
 TAMIS_HD constexpr const uint64_t* BlockOf(const uint64_t* rows, uint64_t num_blocks,
                                            uint64_t hash) {
-  return rows + split_block::BlockIndex(hash, num_blocks) * kBlockRows * kRowWords;
+  return rows + split_block::BlockIndex32(hash, num_blocks) * kBlockRows * kRowWords;
 }
 
 // Returns a word with bit c set if member 64 `word` + c may have the hash. `word` is in

@@ -20,13 +20,13 @@ inline constexpr int kWords = split_block::kWords;                  // a key has
 inline constexpr uint64_t kBlockBytes = 64;                         // one cache line
 inline constexpr uint64_t kWordCounters = 16;                       // counters in a word
 inline constexpr uint64_t kBlockCounters = kWords * kWordCounters;  // counters in a block
-inline constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks;     // largest number of blocks
+inline constexpr uint64_t kMaxBlocks = split_block::kMaxBlocks32;   // largest number of blocks
 // A counter with this value is saturated and never changes, because its true count is unknown.
 inline constexpr uint64_t kMaxCount = 15;
 
 // Returns the block of a hash, in [0, num_blocks).
 TAMIS_HD constexpr uint64_t BlockIndex(uint64_t hash, uint64_t num_blocks) {
-  return split_block::BlockIndex(hash, num_blocks);
+  return split_block::BlockIndex32(hash, num_blocks);
 }
 
 // Returns the shift of the hash's counter in word `w`: 0, 4, ... 60. Counter j replaces bits 2j and

@@ -9,14 +9,16 @@
 
 #include <cstdint>
 
+#include "tamis/detail/block_index.h"
 #include "tamis/detail/compiler.h"
 
 namespace tamis::split_block {
 
-inline constexpr int kWords = 8;                         // a key sets one bit in each
-inline constexpr uint64_t kBlockBytes = 32;              // never straddles a cache line
-inline constexpr uint64_t kBlockBits = 8 * kBlockBytes;  // bits of a block
-inline constexpr uint64_t kMaxBlocks = 0xFFFFFFFF;       // the index comes from 32 bits of the hash
+inline constexpr int kWords = 8;                           // a key sets one bit in each
+inline constexpr uint64_t kBlockBytes = 32;                // never straddles a cache line
+inline constexpr uint64_t kBlockBits = 8 * kBlockBytes;    // bits of a block
+inline constexpr uint64_t kMaxBlocks = uint64_t{1} << 40;  // 32 TiB
+using detail::kMaxBlocks32;
 
 // Returns the odd multiplier of word `w`, in [0, 8).
 TAMIS_HD constexpr uint32_t Salt(int w) {
@@ -25,11 +27,11 @@ TAMIS_HD constexpr uint32_t Salt(int w) {
   return kSalts[w];
 }
 
-// Returns the block of a hash: its high half, scaled to [0, num_blocks). `num_blocks` is in
-// [1, kMaxBlocks].
-TAMIS_HD constexpr uint64_t BlockIndex(uint64_t hash, uint64_t num_blocks) {
-  return ((hash >> 32) * num_blocks) >> 32;
-}
+// The block of a hash. With more than kMaxBlocks32 blocks, up to eight bits of the hash that choose
+// the block also choose bits in it.
+using detail::BlockIndex;
+using detail::BlockIndex32;
+using detail::BlockIndex64;
 
 // Returns the hash's bit in word `w`. Only the low half of the hash matters.
 TAMIS_HD constexpr uint32_t WordBit(uint64_t hash, int w) {

@@ -10,12 +10,12 @@
 
 namespace tamis::detail {
 
-// Implements Kind::check_geometry and Kind::shape for these kinds.
-template <uint64_t kMaxBlocks, uint64_t kBlockBytes>
-uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check) {
-  check.InRange("blocks", offset::kGeometry, header.geometry[0], 1, kMaxBlocks);
+// Checks that the geometry is a number of blocks in [min_blocks, max_blocks]. Returns their bytes.
+inline uint64_t CheckBlocks(const FileHeader& header, const FieldCheck& check, uint64_t block_bytes,
+                            uint64_t min_blocks, uint64_t max_blocks) {
+  check.InRange("blocks", offset::kGeometry, header.geometry[0], min_blocks, max_blocks);
   check.UnusedGeometry(header, 1);
-  return header.geometry[0] * kBlockBytes;
+  return header.geometry[0] * block_bytes;
 }
 
 inline std::string ShapeOfBlocks(const FileHeader& header) {

@@ -10,6 +10,7 @@
 #include "tamis/error.h"
 #include "tamis/layout/counting.h"
 #include "tamis/layout/split_block.h"
+#include "tamis/units.h"
 
 namespace tamis {
 
@@ -74,11 +75,11 @@ double MeanOverLoads(double mode, const Ratio& ratio, const Passes& passes) {
 
 // `keys` must be a whole number.
 double BlockedFprOfWhole(double keys, double blocks, double slots) {
-  constexpr double kSameSlots = 0x1p-32;
+  const double same_slots = std::max(0x1p-32, blocks * 0x1p-64);
   if (!(keys > 0)) return 0;
   if (keys / blocks > kFullLoad) return 1;
   const double log_free = std::log1p(-1 / slots);
-  const auto passes = [&](double i) { return PassesBlock(i, log_free, kSameSlots); };
+  const auto passes = [&](double i) { return PassesBlock(i, log_free, same_slots); };
   if (blocks == 1) return passes(keys);
   const auto binomial = [&](double i) { return (keys - i) / (i + 1) / (blocks - 1); };
   return MeanOverLoads(std::floor((keys + 1) / blocks), binomial, passes);
@@ -94,33 +95,45 @@ double BlockedFpr(double keys, uint64_t num_blocks, double slots) {
 
 using Fpr = double (*)(double keys, uint64_t num_blocks);
 
-// Returns the smallest number of blocks that hold `capacity` keys at the rate `fpr`. Both blocked
-// kinds have at most sb::kMaxBlocks blocks.
-uint64_t FewestBlocks(Fpr rate, const char* kind, uint64_t block_bytes, uint64_t capacity,
-                      double fpr) {
+// A kind of filters that consist of blocks.
+struct Blocked {
+  const char* name;
+  Fpr rate;
+  uint64_t block_bytes;
+  uint64_t max_blocks;
+};
+constexpr Blocked kSplitBlocks = {"split-block", SplitBlockFpr, sb::kBlockBytes, sb::kMaxBlocks};
+constexpr Blocked kCounting = {"counting", CountingFpr, counting::kBlockBytes,
+                               counting::kMaxBlocks};
+
+// Returns the smallest number of blocks that hold `capacity` keys at the rate `fpr`.
+uint64_t FewestBlocks(const Blocked& kind, uint64_t capacity, double fpr) {
   detail::CheckFpr(fpr);
   const double keys = static_cast<double>(capacity);
-  if (rate(keys, sb::kMaxBlocks) > fpr) {
+  if (const double lowest = kind.rate(keys, kind.max_blocks); lowest > fpr) {
     std::ostringstream message;
-    message << "a " << kind << " filter cannot hold " << capacity
-            << " keys at a false-positive rate of " << fpr << ": it has at most " << sb::kMaxBlocks
-            << " blocks (" << ((block_bytes << 32) >> 30) << " GiB), which give a rate of "
-            << rate(keys, sb::kMaxBlocks);
+    message << "a " << kind.name << " filter cannot hold " << capacity
+            << " keys at a false-positive rate of " << fpr << ": it has at most " << kind.max_blocks
+            << " blocks (" << BytesText(static_cast<double>(kind.max_blocks * kind.block_bytes))
+            << "), which give a rate of " << lowest;
     throw Error(ErrorCode::kInvalidArgument, message.str());
   }
-  return detail::FirstThatHolds(1, sb::kMaxBlocks,
-                                [&](uint64_t blocks) { return rate(keys, blocks) <= fpr; });
+  return detail::FirstThatHolds(1, kind.max_blocks,
+                                [&](uint64_t blocks) { return kind.rate(keys, blocks) <= fpr; });
 }
 
-uint64_t MostKeys(Fpr rate, uint64_t num_blocks, double fpr) {
+void CheckBlocks(uint64_t num_blocks, uint64_t max_blocks) {
+  if (num_blocks >= 1 && num_blocks <= max_blocks) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              detail::StrCat(num_blocks, " blocks are out of range [1, ", max_blocks, "]"));
+}
+
+uint64_t MostKeys(const Blocked& kind, uint64_t num_blocks, double fpr) {
   detail::CheckFpr(fpr);
-  if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
-    throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat(num_blocks, " blocks are out of range [1, ", sb::kMaxBlocks, "]"));
-  }
+  CheckBlocks(num_blocks, kind.max_blocks);
   // With 1024 keys per block hardly a slot is free, and the rate is above any allowed one.
   return detail::LastThatHolds(1, 1024 * num_blocks, [&](uint64_t keys) {
-    return rate(static_cast<double>(keys), num_blocks) <= fpr;
+    return kind.rate(static_cast<double>(keys), num_blocks) <= fpr;
   });
 }
 
@@ -141,22 +154,19 @@ double detail::PoissonSplitBlockFpr(double keys, uint64_t num_blocks) {
 }
 
 uint64_t SplitBlockBlocks(uint64_t capacity, double fpr) {
-  return FewestBlocks(SplitBlockFpr, "split-block", sb::kBlockBytes, capacity, fpr);
+  return FewestBlocks(kSplitBlocks, capacity, fpr);
 }
 
 uint64_t SplitBlockCapacity(uint64_t num_blocks, double fpr) {
-  return MostKeys(SplitBlockFpr, num_blocks, fpr);
+  return MostKeys(kSplitBlocks, num_blocks, fpr);
 }
 
 uint64_t BankBlocks(uint64_t num_blocks) {
-  if (num_blocks < 1 || num_blocks > sb::kMaxBlocks) {
-    throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat(num_blocks, " blocks are out of range [1, ", sb::kMaxBlocks, "]"));
-  }
+  CheckBlocks(num_blocks, sb::kMaxBlocks32);
   constexpr int kDigits = 3;  // the highest bits; all others become 0
   const int zeros = std::max(static_cast<int>(std::bit_width(num_blocks)) - kDigits, 0);
   const uint64_t step = uint64_t{1} << zeros;
-  return std::min((num_blocks + step - 1) / step * step, sb::kMaxBlocks);
+  return std::min((num_blocks + step - 1) / step * step, sb::kMaxBlocks32);
 }
 
 double SplitBlockEstimatedCount(uint64_t bits_set, uint64_t num_blocks) {
@@ -170,11 +180,11 @@ double CountingFpr(double keys, uint64_t num_blocks) {
 }
 
 uint64_t CountingBlocks(uint64_t capacity, double fpr) {
-  return FewestBlocks(CountingFpr, "counting", counting::kBlockBytes, capacity, fpr);
+  return FewestBlocks(kCounting, capacity, fpr);
 }
 
 uint64_t CountingCapacity(uint64_t num_blocks, double fpr) {
-  return MostKeys(CountingFpr, num_blocks, fpr);
+  return MostKeys(kCounting, num_blocks, fpr);
 }
 
 double CountingEstimatedCount(uint64_t counters, uint64_t num_blocks) {

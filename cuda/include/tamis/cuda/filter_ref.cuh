@@ -20,7 +20,7 @@ namespace tamis::cuda {
 // the key may not find it yet.
 struct SplitBlockRef {
   uint32_t* words;
-  uint64_t num_blocks;  // in [1, split_block::kMaxBlocks]
+  uint64_t num_blocks;  // in [1, split_block::kMaxBlocks32]
   tamis::detail::KeyHasher hasher;
 
   // An integer key is hashed by its value, widened to 64 bits.

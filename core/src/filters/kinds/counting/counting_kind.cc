@@ -7,6 +7,10 @@
 namespace tamis::detail {
 namespace {
 
+uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
+  return CheckBlocks(header, check, counting::kBlockBytes, 1, counting::kMaxBlocks);
+}
+
 uint64_t BytesFor(uint64_t capacity, double fpr) {
   return CountingBlocks(capacity, fpr) * counting::kBlockBytes;
 }
@@ -53,7 +57,7 @@ constexpr Kind kCountingKind = {
              .name = "counting",
              .can = {.erase = true, .merge = true, .parallel_build = true},
              .geometry = {"blocks"}},
-    .file = {.check_geometry = CheckBlocks<counting::kMaxBlocks, counting::kBlockBytes>},
+    .file = {.check_geometry = CheckGeometry},
     .make = MakeAs<CountingBloomFilter>,
     .load = LoadAs<CountingBloomFilter>,
     .map = MapAs<CountingBloomFilter>,

@@ -114,7 +114,7 @@ void CheckLayer(const FileHeader& whole, const Extent& layer, uint64_t file_byte
   const auto check = [&](const char* name, size_t at, uint64_t value, uint64_t wanted) {
     RequireEqual(path, name, layer.header_at + at, value, wanted, "that of the whole is");
   };
-  check("version", offset::kVersion, header.version, whole.version);
+  check("version", offset::kVersion, header.version, VersionOf(header, whole.version));
   check("filter kind", offset::kFilterKind, static_cast<uint64_t>(header.kind), whole.geometry[1]);
   check("hash kind", offset::kHashKind, static_cast<uint64_t>(header.hash.kind),
         static_cast<uint64_t>(whole.hash.kind));
@@ -388,7 +388,7 @@ void WriteLayers(const FileHeader& header, const Growth& growth, const Storage& 
     sealed.push_back(Seal(own, storage, save));
     of_headers.Update(sealed.back().header);
     AddParts(sealed.back(), {storage.data(), storage.size()}, parts);
-    own.version = whole.version;
+    own.version = VersionOf(own, whole.version);
     const Extent extent{own, 0};
     parts.push_back(Padding(extent.end()));
     whole.payload_bytes += Padded(extent.end());

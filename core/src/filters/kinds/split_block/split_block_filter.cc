@@ -136,6 +136,12 @@ SplitBlockBloomFilter SplitBlockBloomFilter::Folded(const MemoryOptions& memory)
                 detail::StrCat("a filter of ", num_blocks_,
                                " blocks cannot be folded: an even number is needed"));
   }
+  if (num_blocks_ > sb::kMaxBlocks32 && num_blocks_ / 2 <= sb::kMaxBlocks32) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        detail::StrCat("a filter of ", num_blocks_, " blocks cannot be folded: the half has ",
+                       "at most ", sb::kMaxBlocks32, " blocks, which other bits choose"));
+  }
   RequireIntact();
   FileHeader header = Header();
   header.geometry[0] = num_blocks_ / 2;

@@ -10,6 +10,16 @@ namespace {
 
 namespace sb = split_block;
 
+bool HasManyBlocks(const FileHeader& header) noexcept {
+  return header.geometry[0] > sb::kMaxBlocks32;
+}
+
+uint64_t CheckGeometry(const FileHeader& header, const FieldCheck& check) {
+  return header.version == FileHeader::kVersionOfManyBlocks
+             ? CheckBlocks(header, check, sb::kBlockBytes, sb::kMaxBlocks32 + 1, sb::kMaxBlocks)
+             : CheckBlocks(header, check, sb::kBlockBytes, 1, sb::kMaxBlocks32);
+}
+
 uint64_t BytesFor(uint64_t capacity, double fpr) {
   return SplitBlockBlocks(capacity, fpr) * sb::kBlockBytes;
 }
@@ -66,7 +76,7 @@ constexpr Kind kSplitBlockKind = {
              .can = {.merge = true, .intersect = true, .parallel_build = true, .parquet = true},
              .geometry = {"blocks"},
              .can_be_layer = true},
-    .file = {.check_geometry = CheckBlocks<sb::kMaxBlocks, sb::kBlockBytes>},
+    .file = {.check_geometry = CheckGeometry, .has_many_blocks = HasManyBlocks},
     .make = MakeAs<SplitBlockBloomFilter>,
     .load = LoadAs<SplitBlockBloomFilter>,
     .map = MapAs<SplitBlockBloomFilter>,
