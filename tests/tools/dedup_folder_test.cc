@@ -146,6 +146,37 @@ TEST_F(DedupFolderTest, HeadersPackedInputsAndAgainst) {
   EXPECT_EQ(Read("unpacked/packed"), "1\n9\n");
 }
 
+TEST_F(DedupFolderTest, FilesThatTheRunReads_AreKept) {
+  Ok("printf '1\\n' | tamis build -q -o f --fpr 1e-9 -n 10; seq 3 > c; mkdir out; cp f out/c\n"
+     "cp f out/tamis-dedup-7.tamis; cp f out/tamis-dedup.json; cp f out/tamis-dedup.part");
+  const std::string dedup = "tamis dedup --output-dir out --against ";
+  for (const std::string name :
+       {"c", "tamis-dedup-7.tamis", "tamis-dedup.json", "tamis-dedup.part"}) {
+    const CommandResult refused = Sh(dedup + "out/" + name + " c");
+    EXPECT_EQ(refused.status, 2) << name;
+    EXPECT_TRUE(refused.ErrHas("the output out/" + name + " is also an input")) << refused.err;
+    Ok("cmp f out/" + name);
+  }
+  // Files of a checkpoint of other names are not removed.
+  Ok("rm out/tamis-dedup.json; mv out/tamis-dedup-7.tamis out/tamis-dedup-mine.tamis");
+  Ok(dedup + "out/tamis-dedup-mine.tamis c");
+  Ok("cmp f out/tamis-dedup-mine.tamis");
+  EXPECT_EQ(Read("out/c"), "2\n3\n");
+  // The name of a packed file that is read as it is keeps its ending.
+  Write("d.gz", "1\n2\n");
+  Ok("tamis dedup --as-is --output-dir as-is d.gz");
+  EXPECT_EQ(Read("as-is/d.gz"), "1\n2\n");
+}
+
+TEST_F(DedupFolderTest, FilesThatAKilledRunLeft_AreRemoved) {
+  const std::string dedup = "tamis dedup --output-dir out part-0 part-1";
+  Ok(dedup + " && cp -r out once");
+  // One run is killed after it replaced tamis-dedup.json, and another one while it writes.
+  Ok("cp out/tamis-dedup-2.tamis out/tamis-dedup-1.tamis; echo half > out/tamis-dedup.part");
+  Ok(dedup);
+  ExpectSameFolders("out", "once");
+}
+
 TEST_F(DedupFolderTest, OtherOptionsAndInputsAreRefused) {
   const std::string dedup = "tamis dedup --unit ngram --ngrams 3 --output-dir out ";
   Ok(dedup + "part-0 part-1 && cp -r out before");
@@ -195,8 +226,9 @@ TEST_F(DedupFolderTest, DamagedCheckpoints_AreRefused) {
   Ok("tamis dedup --output-dir out part-0 part-1 && cp -r out before");
   nlohmann::json json = nlohmann::json::parse(Read("out/tamis-dedup.json"));
   for (const char* name : {"format", "options", "files", "filter", "counts"}) {
-    for (const nlohmann::json& value : {nlohmann::json(), nlohmann::json("x"), nlohmann::json(-1),
-                                        nlohmann::json{1, 2}, nlohmann::json{{"a", 1}}}) {
+    for (const nlohmann::json& value :
+         {nlohmann::json(), nlohmann::json("x"), nlohmann::json(""), nlohmann::json(-1),
+          nlohmann::json{1, 2}, nlohmann::json{{"a", 1}}}) {
       nlohmann::json changed = json;
       changed[name] = value;
       Write("out/tamis-dedup.json", changed.dump());
@@ -231,6 +263,22 @@ TEST_F(DedupFolderTest, TooSmallFilters_AreFoundBeforeTheRun) {
   std::string inputs;
   for (int i = 0; i < 200; ++i) inputs += " repeated";
   EXPECT_FALSE(Sh("tamis dedup -n 70k" + inputs).ErrHas("warning"));
+}
+
+TEST_F(DedupFolderTest, AMisleadingSample_StopsNoRunThatBegan) {
+  // The sample of a large file is its beginning, which has more documents than the rest.
+  std::string text = Numbers(1, 200'000);
+  for (int i = 0; i < 5000; ++i) text += std::to_string(i) + std::string(8000, 'x') + "\n";
+  Write("large", text);
+  const std::string dedup = "tamis dedup --unit document --output-dir ";
+  Ok(dedup + "counted part-0 large");  // the documents are counted, and no sample is taken
+  Ok(dedup + "out -n 210k part-0");
+  EXPECT_TRUE(Sh(dedup + "out -n 210k part-0 large").ErrHas("the inputs seem to have up to"));
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(Read("out/tamis-dedup.json"));
+  json["planned"] = 2;  // as if a run with both inputs was interrupted
+  Write("out/tamis-dedup.json", json.dump());
+  Ok(dedup + "out -n 210k part-0 large");
+  Ok("cmp counted/large out/large");
 }
 
 TEST_F(DedupFolderTest, Plan_CountsNgramsOfASample) {

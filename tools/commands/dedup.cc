@@ -242,6 +242,11 @@ void Save(const DedupOptions& options, const Filter& filter) {
   }
 }
 
+// Returns whether the keys of all inputs are counted to size a new filter that does not grow.
+bool IsCounted(const DedupOptions& options) {
+  return options.made.capacity == 0 && options.made.bytes == 0;
+}
+
 // Estimates whether the filter will be too full for the inputs, from a sample of them. If so,
 // warns. For texts, throws Error(kInvalidArgument), because most of their parts are usually new.
 void CheckEstimate(const DedupOptions& options, const Filter& filter, const InputOptions& input) {
@@ -284,7 +289,8 @@ nlohmann::ordered_json OptionsOfOutputs(const DedupOptions& options) {
   nlohmann::ordered_json against;
   if (!options.against.empty()) {
     const std::optional<os::FileStatus> status = os::StatusOf(options.against);
-    against = {options.against, status ? status->bytes : 0, status ? status->changed_seconds : 0};
+    const os::FileStatus now = status.value_or(os::FileStatus());
+    against = {options.against, now.bytes, now.changed_seconds, now.changed_ns};
   }
   return {{"--unit", text.unit},
           {"--remove", text.remove},
@@ -313,13 +319,6 @@ nlohmann::ordered_json OptionsOfOutputs(const DedupOptions& options) {
           {"--as-is", input.as_is}};
 }
 
-InputOptions OnlyFrom(const InputOptions& input, size_t begin, size_t end) {
-  InputOptions some = input;
-  some.paths = {input.paths.begin() + static_cast<ptrdiff_t>(begin),
-                input.paths.begin() + static_cast<ptrdiff_t>(end)};
-  return some;
-}
-
 // Continues the counts of a checkpoint.
 void ContinueFrom(const DedupFolder& folder, Deduplicator& deduplicator) {
   try {
@@ -332,13 +331,21 @@ void ContinueFrom(const DedupFolder& folder, Deduplicator& deduplicator) {
 // Runs `tamis dedup --output-dir`.
 int RunInFolder(const DedupOptions& options, const Engine& engine) {
   const std::vector<std::string>& paths = options.input.paths;
-  DedupFolder folder(options.folder, paths, OptionsOfOutputs(options));
-  const size_t done = folder.done();
-  const InputOptions rest = OnlyFrom(options.input, done, paths.size());
   const bool changes = options.against.empty();
+  std::vector<std::string> others = options.secret.And({});
+  if (!changes) others.push_back(options.against);
+  DedupFolder folder(options.folder, options.input, others, OptionsOfOutputs(options));
+  const size_t done = folder.done();
+  if (changes && done > 0 && folder.filter().empty()) {
+    throw Error(ErrorCode::kCorrupt, folder.checkpoint() + ": the checkpoint lacks its filter");
+  }
+  InputOptions rest = options.input;
+  rest.paths.erase(rest.paths.begin(), rest.paths.begin() + static_cast<ptrdiff_t>(done));
   const AnyFilter filter =
       FilterFor(options, changes ? folder.filter() : options.against, rest.TotalBytes());
-  if (changes) CheckEstimate(options, *filter, rest);
+  // The filter was judged when the first run began.
+  const bool judged = done == 0 ? IsCounted(options) : paths.size() <= folder.planned();
+  if (changes && !judged) CheckEstimate(options, *filter, rest);
   const std::unique_ptr<SeenKeys> seen =
       changes ? SeenIn(RequireChangeable(*filter), engine) : SeenOnlyIn(*filter, engine);
   Deduplicator deduplicator(options, *seen, engine.threads(), rest.TotalBytes().value_or(0));
@@ -350,10 +357,11 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
     }
   }
   os::StopInputOnRequest();
+  InputOptions input = rest;
   for (size_t i = done; i < paths.size(); ++i) {
     Output out(folder.unfinished());
-    if (!deduplicator.Read(OnlyFrom(options.input, i, i + 1), &out,
-                           "; its output was not written")) {
+    input.paths = {paths[i]};
+    if (!deduplicator.Read(input, &out, "; its output was not written")) {
       Say(WithCommas(folder.done()) + " of " + Counted(paths.size(), "input") +
           " are written and in the checkpoint; the same command goes on from there");
       break;
@@ -389,8 +397,7 @@ int Run(DedupOptions options) {
     options.save.lock = lock.get();
     options.save.only_new = !exists;
     filter = FilterFor(options, exists ? options.filter : options.against, total_bytes);
-    const bool counted = !exists && options.made.capacity == 0 && options.made.bytes == 0;
-    if (changes && !counted) CheckEstimate(options, **filter, options.input);
+    if (changes && (exists || !IsCounted(options))) CheckEstimate(options, **filter, options.input);
   }
   const std::unique_ptr<SeenKeys> seen =
       changes  ? SeenIn(RequireChangeable(**filter), engine)

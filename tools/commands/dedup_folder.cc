@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "tamis/detail/str_cat.h"
@@ -32,11 +33,23 @@ constexpr int kFormat = 1;
   throw Error(ErrorCode::kInvalidArgument, reason);
 }
 
-// Returns the name of the output: the name of the input, without the ending of a packed file.
-std::string OutputName(const std::string& input) {
+// Returns the name of the output: the name of the input. If packed inputs are unpacked, it lacks
+// the ending of a packed file.
+std::string OutputName(const std::string& input, bool unpacks) {
   std::filesystem::path name = std::filesystem::path(input).filename();
-  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  if (unpacks && (name.extension() == ".gz" || name.extension() == ".zst")) name = name.stem();
   return name.string();
+}
+
+// Returns whether `name` is tamis-dedup-N.tamis.
+bool IsFilter(std::string_view name) {
+  constexpr std::string_view kBegin = "tamis-dedup-";
+  constexpr std::string_view kEnd = ".tamis";
+  if (name.size() <= kBegin.size() + kEnd.size()) return false;
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return false;
+  name.remove_prefix(kBegin.size());
+  name.remove_suffix(kEnd.size());
+  return name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // Returns the value as it is after it was written and read. Bytes that are not UTF-8 have changed.
@@ -50,11 +63,11 @@ uint64_t BytesOf(const std::string& path) {
 
 }  // namespace
 
-DedupFolder::DedupFolder(const std::string& path, const std::vector<std::string>& inputs,
-                         Json options)
-    : path_(path), inputs_(inputs), options_(Written(options)) {
-  for (const std::string& input : inputs_) outputs_.push_back(OutputName(input));
-  CheckNames();
+DedupFolder::DedupFolder(const std::string& path, const InputOptions& input,
+                         const std::vector<std::string>& others, Json options)
+    : path_(path), inputs_(input.paths), options_(Written(options)) {
+  for (const std::string& file : inputs_) outputs_.push_back(OutputName(file, !input.as_is));
+  CheckNames(others);
   std::error_code error;
   std::filesystem::create_directories(path_, error);
   const int fd = error ? -1 : os::OpenToWrite(In(kLock), /*must_be_new=*/false);
@@ -70,6 +83,8 @@ DedupFolder::DedupFolder(const std::string& path, const std::vector<std::string>
     throw Error(ErrorCode::kBusy, "another run of `tamis dedup` writes to the folder " + path_);
   }
   Read();
+  os::Remove(unfinished());
+  if (done() > 0) RemoveOtherFilters();
 }
 
 std::string DedupFolder::In(const std::string& name) const {
@@ -78,7 +93,7 @@ std::string DedupFolder::In(const std::string& name) const {
 
 std::string DedupFolder::checkpoint() const { return In(kCheckpoint); }
 
-void DedupFolder::CheckNames() const {
+void DedupFolder::CheckNames(const std::vector<std::string>& others) const {
   std::map<std::string, std::string> inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const std::optional<os::FileStatus> status = os::StatusOf(inputs_[i]);
@@ -93,8 +108,13 @@ void DedupFolder::CheckNames() const {
     if (!is_new) {
       Refuse(other->second + " and " + inputs_[i] + " would have the same output " + OutputOf(i));
     }
-    CheckNotAnInput(OutputOf(i), inputs_);
   }
+  std::vector<std::string> changed = {checkpoint(), unfinished()};
+  for (const std::string& name : Filters()) changed.push_back(In(name));
+  for (const std::string& name : outputs_) changed.push_back(In(name));
+  std::vector<std::string> read = others;
+  read.insert(read.end(), inputs_.begin(), inputs_.end());
+  CheckNoneIsAnInput(changed, read);
 }
 
 Json DedupFolder::Describe(size_t i) const {
@@ -117,6 +137,7 @@ void DedupFolder::Read() {
     }
     options = json.at("options");
     json.at("files").get_to(files_);
+    json.at("planned").get_to(planned_);
     json.at("filter").get_to(filter_);
     counts_ = json.at("counts");
     if (!options.is_object() || filter_ != std::filesystem::path(filter_).filename().string()) {
@@ -161,6 +182,7 @@ void DedupFolder::Save(size_t done, const Filter* filter, Json counts) {
   out.Write(JsonText({{"format", kFormat},
                       {"options", options_},
                       {"files", files_},
+                      {"planned", inputs_.size()},
                       {"filter", name},
                       {"counts", counts_}}));
   out.CloseAs(checkpoint());
@@ -168,13 +190,19 @@ void DedupFolder::Save(size_t done, const Filter* filter, Json counts) {
   RemoveOtherFilters();
 }
 
-void DedupFolder::RemoveOtherFilters() const {
+std::vector<std::string> DedupFolder::Filters() const {
+  std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name != filter_ && name.starts_with(kOwnPrefix) && name.ends_with(".tamis")) {
-      os::Remove(entry.path().string());
-    }
+    if (IsFilter(name)) names.push_back(name);
+  }
+  return names;
+}
+
+void DedupFolder::RemoveOtherFilters() const {
+  for (const std::string& name : Filters()) {
+    if (name != filter_) os::Remove(In(name));
   }
 }
 

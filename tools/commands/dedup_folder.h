@@ -11,26 +11,32 @@
 #include <string>
 #include <vector>
 
+#include "tools/input/input.h"
+
 namespace tamis::tools {
 
 // Each input has an output of its own in the folder, with the name of the input. A checkpoint is
 // two files: tamis-dedup-N.tamis is the filter after the first N inputs, and tamis-dedup.json has
-// the options, these inputs and the counts. The second is replaced last, and names the first.
+// the options, these inputs and the counts. The second is replaced last, and names the first. A run
+// that is killed may leave more of these files, which the next run removes.
 class DedupFolder {
  public:
-  // Creates the folder if needed, and locks it. If it has a checkpoint, reads it. `options` are all
-  // options that change the outputs.
+  // Creates the folder if needed, and locks it. If it has a checkpoint, reads it. `others` are the
+  // files that the run reads besides the inputs. `options` are all options that change the outputs.
   //
   // Throws Error(kInvalidArgument) if an input is not a file, if two inputs would have the same
-  // output, or if an output would be an input or a file of a checkpoint. Also throws it if the
+  // output, if an output would be a file of a checkpoint, or if the run would replace or remove a
+  // file that it reads. Also throws it if the
   // checkpoint has other options or other first inputs, or if an output was changed or is missing.
   // Throws Error(kBusy) if another run writes to the folder, Error(kCorrupt) for a checkpoint that
   // is damaged, and Error(kIo).
-  DedupFolder(const std::string& path, const std::vector<std::string>& inputs,
-              nlohmann::ordered_json options);
+  DedupFolder(const std::string& path, const InputOptions& input,
+              const std::vector<std::string>& others, nlohmann::ordered_json options);
 
   // Returns how many inputs the checkpoint has.
   size_t done() const { return files_.size(); }
+  // Returns how many inputs the run of the checkpoint had, including those that are not done.
+  size_t planned() const { return planned_; }
   // Returns the path of the filter of the checkpoint, or "" if no filter was saved.
   std::string filter() const { return filter_.empty() ? "" : In(filter_); }
   // Returns the counts of the checkpoint, or null without a checkpoint.
@@ -49,9 +55,10 @@ class DedupFolder {
 
  private:
   std::string In(const std::string& name) const;
-  void CheckNames() const;
+  void CheckNames(const std::vector<std::string>& others) const;
   void Read();
   nlohmann::ordered_json Describe(size_t i) const;
+  std::vector<std::string> Filters() const;
   void RemoveOtherFilters() const;
 
   const std::string path_;
@@ -60,7 +67,8 @@ class DedupFolder {
   std::vector<std::string> outputs_;  // names in the folder
   std::unique_ptr<const FileLock> lock_;
   std::vector<nlohmann::ordered_json> files_;  // the inputs of the checkpoint
-  std::string filter_;                         // its name in the folder
+  size_t planned_ = 0;
+  std::string filter_;  // its name in the folder
   nlohmann::ordered_json counts_;
 };
 

@@ -80,8 +80,8 @@ KeyEstimate EstimateKeys(const InputOptions& input, const TextOptions& text, uin
       std::clamp<uint64_t>(total_bytes / input.paths.size(), 1, kBlockBytes);
   const size_t files =
       std::min<uint64_t>(input.paths.size(), std::max(kLeastFiles, kSampleBytes / mean_bytes + 1));
+  InputOptions file = input;
   for (size_t i = 0; i < files; ++i) {
-    InputOptions file = input;
     file.paths = {input.paths[i * input.paths.size() / files]};
     sample.Add(file, kSampleBytes / files);
   }

@@ -4,7 +4,10 @@
 #include <tamis/file/saving.h>
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "tools/os/file.h"
 #include "tools/output/progress.h"
@@ -15,21 +18,35 @@ namespace {
 std::atomic<bool> output_is_saved = false;  // a signal handler may read it
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// Returns the first of the inputs that is the same file as `output`, or nullptr. A file that does
-// not exist is not an input. A device or a pipe may be both input and output.
-const std::string* FindInput(const os::FileStatus& output, const std::vector<std::string>& inputs) {
-  if (output.type != os::FileType::kRegular) return nullptr;
-  for (const std::string& path : inputs) {
-    const std::optional<os::FileStatus> input =
-        path == "-" ? os::StatusOf(os::kStandardInput) : os::StatusOf(path);
-    if (input && input->IsSameFileAs(output)) return &path;
+// Finds the inputs that are the same file as an output.
+class InputFiles {
+ public:
+  // The paths must outlive the object. A file that does not exist is not an input.
+  explicit InputFiles(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      const std::optional<os::FileStatus> status =
+          path == "-" ? os::StatusOf(os::kStandardInput) : os::StatusOf(path);
+      if (status) files_.emplace(status->number, std::pair(*status, &path));
+    }
   }
-  return nullptr;
-}
+
+  // Returns the path of an input, or nullptr. A device or a pipe may be both input and output.
+  const std::string* Find(const os::FileStatus& output) const {
+    if (output.type != os::FileType::kRegular) return nullptr;
+    const auto [begin, end] = files_.equal_range(output.number);
+    for (auto i = begin; i != end; ++i) {
+      if (i->second.first.IsSameFileAs(output)) return i->second.second;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::multimap<uint64_t, std::pair<os::FileStatus, const std::string*>> files_;  // by number
+};
 
 void RefuseAnInput(const std::string& name, const os::FileStatus& output,
-                   const std::vector<std::string>& inputs) {
-  if (const std::string* const path = FindInput(output, inputs)) {
+                   const InputFiles& inputs) {
+  if (const std::string* const path = inputs.Find(output)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the output " + name + " is also an input" + (*path == name ? "" : ", " + *path));
   }
@@ -47,17 +64,25 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options) {
 }
 
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs) {
-  if (const auto output = os::StatusOf(path)) RefuseAnInput(path, *output, inputs);
+  CheckNoneIsAnInput({path}, inputs);
+}
+
+void CheckNoneIsAnInput(const std::vector<std::string>& paths,
+                        const std::vector<std::string>& inputs) {
+  const InputFiles files(inputs);
+  for (const std::string& path : paths) {
+    if (const auto output = os::StatusOf(path)) RefuseAnInput(path, *output, files);
+  }
 }
 
 void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs) {
   const auto output = os::StatusOf(os::kStandardOutput);
-  if (output) RefuseAnInput("(standard output)", *output, inputs);
+  if (output) RefuseAnInput("(standard output)", *output, InputFiles(inputs));
 }
 
 void CheckStandardOutputIsNot(const std::string& path) {
   const auto output = os::StatusOf(os::kStandardOutput);
-  if (output && FindInput(*output, {path}) != nullptr) {
+  if (output && InputFiles({path}).Find(*output) != nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "the output " + path + " is also standard output");
   }
 }
@@ -65,7 +90,7 @@ void CheckStandardOutputIsNot(const std::string& path) {
 std::unique_ptr<const FileLock> LockIfInput(const std::string& path,
                                             const std::vector<std::string>& inputs) {
   const auto output = os::StatusOf(path);
-  if (!output || FindInput(*output, inputs) == nullptr) return nullptr;
+  if (!output || InputFiles(inputs).Find(*output) == nullptr) return nullptr;
   return std::make_unique<const FileLock>(path);
 }
 

@@ -20,6 +20,9 @@ void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
 // Throws Error(kInvalidArgument) if `path` is the same regular file as one of `inputs`, whatever
 // its name. "-" among `inputs` is standard input.
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs);
+// Makes the same check for each of `paths`. Takes O(paths + inputs) calls of the system.
+void CheckNoneIsAnInput(const std::vector<std::string>& paths,
+                        const std::vector<std::string>& inputs);
 // Makes the same check for standard output, because a job that reads the file it appends to would
 // never end.
 void CheckStandardOutputIsNoInput(const std::vector<std::string>& inputs);
