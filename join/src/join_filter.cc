@@ -336,12 +336,17 @@ bool IsInteger(const Keys& keys) {
          keys.layout() == KeyLayout::kI32;
 }
 
+// Nulls may have any layout, because a column of only nulls often has no type.
 void RequireType(JoinKeyType type, const Keys& keys, bool hashes) {
   if (type == JoinKeyType::kHashes || IsInteger(keys)) return;
   if (hashes && keys.layout() == KeyLayout::kHashes) return;
+  if (keys.CountValid() == 0) return;
   throw Error(ErrorCode::kInvalidArgument,
-              hashes ? "the keys of this join are integers; strings need JoinKeyType::kHashes"
-                     : "the keys of this join are integers; other keys need JoinKeyType::kHashes");
+              StrCat("the keys of this join are integers; ",
+                     keys.key_type() == KeyType::kTime ? "times before 1677 or after 2262"
+                     : hashes                          ? "strings"
+                                                       : "other keys",
+                     " need a join of hashes"));
 }
 
 }  // namespace
@@ -489,7 +494,7 @@ void JoinFilter::Query(const Keys& keys, uint64_t* bits) const {
   const JoinKeyType type = state_->geometry.key_type;
   RequireType(type, keys, /*hashes=*/true);
   const detail::CompletedJoin* const completed = state_->get();
-  if (completed == nullptr || completed->form == JoinForm::kNothing) {
+  if (completed == nullptr || completed->form == JoinForm::kNothing || keys.CountValid() == 0) {
     detail::SetAll(bits, keys.size());
     detail::ClearNulls(keys, 0, keys.size(), bits);
     return;

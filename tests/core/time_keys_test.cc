@@ -77,6 +77,32 @@ TEST(TimeKeysTest, OfOneUnitAreFoundInEveryOther) {
   }
 }
 
+// NumPy's NaT is the smallest count, and Arrow allows any count there.
+TEST(TimeKeysTest, NullsOfAnyCount_DoNotChangeOtherKeys) {
+  Random random(/*seed=*/2);
+  for (int round = 0; round < 200; ++round) {
+    const uint64_t first_bit = random.Below(20);
+    std::vector<int64_t> counts;
+    std::vector<uint8_t> validity(12, 0);
+    for (size_t i = 0; i < 70; ++i) {
+      const bool valid = random.Below(4) != 0;
+      const uint64_t bit = first_bit + i;
+      if (valid) validity[bit / 8] |= static_cast<uint8_t>(1 << (bit % 8));
+      counts.push_back(valid ? static_cast<int64_t>(random.Below(100'000)) - 50'000 : kMin);
+    }
+    for (int unit = 0; unit < 5; ++unit) {
+      const TimeKeys times(counts, static_cast<TimeUnit>(unit), validity.data(), first_bit);
+      const Keys keys = times.keys();
+      ASSERT_EQ(keys.layout(), KeyLayout::kU64);
+      for (size_t i = 0; i < counts.size(); ++i) {
+        const bool valid = ((validity[(first_bit + i) / 8] >> ((first_bit + i) % 8)) & 1) != 0;
+        ASSERT_EQ(keys.IsValid(i), valid);
+        if (valid) EXPECT_EQ(keys.data<int64_t>()[i], counts[i] * kNanosPer[unit]);
+      }
+    }
+  }
+}
+
 TEST(TimeKeysTest, MoveWithTheirKeys) {
   const std::vector<int64_t> counts = {1, 2, kMax};
   for (const TimeUnit unit : {TimeUnit::kDays, TimeUnit::kNanos}) {

@@ -94,6 +94,27 @@ TEST(HashColumnsTest, Nulls_OfAnyColumn_MakeTheRowNull) {
   }
 }
 
+// A column of only nulls often has no type.
+TEST(JoinKeysTest, NullsOfAnyLayout_AreNeverInAJoinOfIntegers) {
+  const std::vector<uint64_t> integers = RandomKeys(100, 1);
+  const std::vector<std::string_view> strings(70, "x");
+  const std::vector<uint8_t> nulls(10);
+  const Keys keys = Keys(strings).WithValidity(nulls.data(), 3);
+  for (const uint64_t kept_keys : {uint64_t{1}, uint64_t{65536}}) {
+    JoinFilter filter({.expected_keys = 100, .kept_keys = kept_keys});
+    JoinFilter::Part part = filter.MakePart(0);
+    EXPECT_EQ(filter.Count(keys), 0u);
+    part.Insert(keys);
+    part.Insert(integers);
+    filter.Add(std::move(part));
+    filter.Complete(1);
+    EXPECT_EQ(filter.Count(keys), 0u);
+    EXPECT_EQ(filter.Count(integers), 100u);
+    ExpectError([&] { filter.Count(strings); }, ErrorCode::kInvalidArgument,
+                "strings need a join of hashes");
+  }
+}
+
 TEST(HashColumnsTest, BadColumns_Throw) {
   const std::vector<uint64_t> a = {1, 2}, b = {1};
   const std::vector<Keys> columns = {a, b};

@@ -330,3 +330,26 @@ def test_threads_share_a_part():
     f.add(part)
     f.complete(1)
     assert f.count(range(400_000)) == 400_000
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_times_with_nulls_are_integers(unit):
+    """A null may have any value, such as NumPy's NaT, which no count of nanoseconds can be."""
+    times = numpy.array([1, "NaT", 4], f"M8[{unit}]")
+    lowest = pyarrow.array([1, -2**63, 4], mask=numpy.array([False, True, False]))
+    columns = [times]
+    if unit != "D":
+        columns.append(lowest.cast(pyarrow.timestamp(unit)))
+    for column in columns:
+        f = joined(column, kept_keys=1)
+        assert [bool(x) for x in f.contains(column).tolist()] == [True, False, True]
+    # A column of only nulls often has no type.
+    for nulls in [pyarrow.nulls(2), [None, None], pyarrow.nulls(2, pyarrow.string())]:
+        assert list(f.select(nulls)) == []
+
+
+def test_times_that_need_more_bits_need_hashes():
+    days = numpy.array(["9999-12-31", "2000-01-01"], "M8[D]")
+    with pytest.raises(tamis.InvalidArgumentError, match="times before 1677 or after 2262 need a "):
+        joined(days)
+    assert joined(days, key_type="hashes").contains(days).all()

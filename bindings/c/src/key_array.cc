@@ -239,8 +239,9 @@ Keys KeyArray::Convert(size_t begin, size_t n, Buffer& buffer) const {
   if (n == 0) return {};
   if (keys_.layout >= TAMIS_KEYS_DAYS) {
     const auto* const counts = static_cast<const int64_t*>(keys_.data) + keys_.offset + begin;
-    buffer.times.emplace(std::span(counts, n), UnitOf(keys_.layout));
-    return with_nulls(buffer.times->keys());
+    buffer.times.emplace(std::span(counts, n), UnitOf(keys_.layout), keys_.validity,
+                         keys_.offset + begin);
+    return buffer.times->keys();
   }
   switch (keys_.layout) {
     case TAMIS_KEYS_U8:

@@ -23,14 +23,18 @@ enum class TimeUnit : uint8_t { kDays, kSeconds, kMillis, kMicros, kNanos };
 // The counts must outlive the TimeKeys object, which must outlive the calls that take its keys.
 class TimeKeys {
  public:
-  // Converts all counts, except those of kNanos, which are used in place. O(counts.size()) time,
-  // and up to 32 bytes per count. Throws std::bad_alloc.
-  TimeKeys(std::span<const int64_t> counts, TimeUnit unit);
+  // Converts all counts, except those of kNanos, which are used in place. `validity` and
+  // `first_bit` are the arguments of Keys::WithValidity. The count of a null may be any number, and
+  // `validity` must outlive the object. O(counts.size()) time, and up to 40 bytes per count. Throws
+  // std::bad_alloc.
+  TimeKeys(std::span<const int64_t> counts, TimeUnit unit, const uint8_t* validity = nullptr,
+           uint64_t first_bit = 0);
   TimeKeys(TimeKeys&&) noexcept;
   TimeKeys& operator=(TimeKeys&&) noexcept;
   ~TimeKeys();
 
-  // Returns the keys.
+  // Returns the keys. If all keys that are not null fit 64 bits, the keys are integers. Otherwise,
+  // they are strings.
   Keys keys() const noexcept { return keys_; }
 
  private:

@@ -40,7 +40,9 @@ struct TimeKeys::Converted {
   std::vector<std::string_view> bytes;
 };
 
-TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit) : keys_(counts) {
+TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit, const uint8_t* validity,
+                   uint64_t first_bit)
+    : keys_(Keys(counts).WithValidity(validity, first_bit)) {
   const int64_t factor = NanosPer(unit);
   if (factor != 1) {
     converted_ = std::make_unique<Converted>();
@@ -48,14 +50,17 @@ TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit) : keys_(count
       int64_t nanos;
       return detail::MultiplyOverflows(count, factor, &nanos);
     };
-    if (std::none_of(counts.begin(), counts.end(), overflows)) {
-      std::vector<int64_t>& nanos = converted_->nanos;
-      nanos.reserve(counts.size());
-      for (const int64_t count : counts) nanos.push_back(count * factor);
-      keys_ = nanos;
+    std::vector<int64_t>& nanos_or_counts = converted_->nanos;
+    nanos_or_counts.assign(counts.begin(), counts.end());
+    for (size_t i = 0; validity != nullptr && i < counts.size(); ++i) {
+      if (!keys_.IsValid(i)) nanos_or_counts[i] = 0;
+    }
+    if (std::none_of(nanos_or_counts.begin(), nanos_or_counts.end(), overflows)) {
+      for (int64_t& count : nanos_or_counts) count *= factor;
+      keys_ = nanos_or_counts;
     } else {
       converted_->wide.reserve(counts.size());  // so that views of them stay valid
-      for (const int64_t count : counts) {
+      for (const int64_t count : nanos_or_counts) {
         Nanos& nanos = converted_->wide.emplace_back();
         const bool wide = detail::MultiplyOverflows(count, factor, &nanos.low);
         nanos.high = detail::SignedHighProduct(count, factor);
@@ -65,7 +70,7 @@ TimeKeys::TimeKeys(std::span<const int64_t> counts, TimeUnit unit) : keys_(count
       keys_ = converted_->bytes;
     }
   }
-  keys_ = keys_.WithKeyType(KeyType::kTime);
+  keys_ = keys_.WithKeyType(KeyType::kTime).WithValidity(validity, first_bit);
 }
 
 TimeKeys::TimeKeys(TimeKeys&&) noexcept = default;

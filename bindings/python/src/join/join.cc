@@ -223,7 +223,8 @@ constexpr char kFilterDoc[] =
     "'a bitmap of 376 bytes fits the second-level cache, ...'\n";
 constexpr char kFilterArguments[] =
     "expected_keys: distinct keys of the build side; at least 1.\n"
-    "key_type: 'integers', also for times; 'hashes' for text and for several columns.\n"
+    "key_type: 'integers', also for times from 1677 to 2262; 'hashes' for text, for other times\n"
+    "    and for several columns.\n"
     "range: (low, high), if all keys are integers in this range. If the parts have a bitmap, a\n"
     "    key outside turns the form into 'nothing'.\n"
     "fpr: the false-positive rate of the form 'blocks'.\n"

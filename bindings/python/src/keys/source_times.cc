@@ -28,13 +28,14 @@ class TimeSource final : public KeySource {
       wide_.assign(some.data<int32_t>(), some.data<int32_t>() + some.size());
       counts = {wide_};
     }
-    times_.emplace(counts, unit_);
-    keys = times_->keys().WithValidity(some.validity(), some.first_bit());
     if (has_not_a_time_) {
       validity_.Clear();
       for (const int64_t count : counts) validity_.Add(count != kNotATime);
-      keys = keys.WithValidity(validity_.bits());
+      times_.emplace(counts, unit_, validity_.bits());
+    } else {
+      times_.emplace(counts, unit_, some.validity(), some.first_bit());
     }
+    keys = times_->keys();
     return true;
   }
 
@@ -71,7 +72,7 @@ void RequireSameSort(const Keys& keys, KeyTypes in_filter) {
   const bool only_one_has_times =
       asks_for_times ? in_filter != KeyTypes() && !in_filter.Has(KeyType::kTime)
                      : form != KeyType::kUnknown && in_filter == KeyTypes(KeyType::kTime);
-  if (!only_one_has_times) return;
+  if (!only_one_has_times || keys.CountValid() == 0) return;
   throw nb::type_error(("the keys are " + KeyTypesText(form) + ", and the keys of the filter are " +
                         KeyTypesText(in_filter) +
                         ": query it for keys as they were inserted, such as " +
