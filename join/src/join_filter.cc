@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/src/base/hash_check.h"
 #include "core/src/bulk/batches.h"
@@ -336,10 +339,15 @@ bool IsInteger(const Keys& keys) {
          keys.layout() == KeyLayout::kI32;
 }
 
+// Returns whether some of the keys are times that need 128 bits (TimeKeys).
+bool AreWideTimes(const Keys& keys) {
+  return keys.key_type() == KeyType::kTime && keys.layout() == KeyLayout::kStringViews;
+}
+
 // Nulls may have any layout, because a column of only nulls often has no type.
 void RequireType(JoinKeyType type, const Keys& keys, bool hashes) {
   if (type == JoinKeyType::kHashes || IsInteger(keys)) return;
-  if (hashes && keys.layout() == KeyLayout::kHashes) return;
+  if (hashes && (keys.layout() == KeyLayout::kHashes || AreWideTimes(keys))) return;
   if (keys.CountValid() == 0) return;
   throw Error(ErrorCode::kInvalidArgument,
               StrCat("the keys of this join are integers; ",
@@ -490,6 +498,19 @@ double JoinFilter::expected_fpr() const {
   return form() == JoinForm::kBlocks ? blocks()->expected_fpr() : 0;
 }
 
+// A join of integers cannot have a time of 128 bits.
+void JoinFilter::QueryWideTimes(const Keys& keys, uint64_t* bits) const {
+  std::vector<uint64_t> values(keys.size());
+  std::vector<uint8_t> fits(keys.size() / 8 + 1);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string_view bytes = keys.data<std::string_view>()[i];
+    if (!keys.IsValid(i) || bytes.size() != sizeof(uint64_t)) continue;
+    std::memcpy(&values[i], bytes.data(), sizeof(uint64_t));
+    fits[i / 8] |= static_cast<uint8_t>(1 << (i % 8));
+  }
+  Query(Keys(values).WithValidity(fits.data()), bits);
+}
+
 void JoinFilter::Query(const Keys& keys, uint64_t* bits) const {
   const JoinKeyType type = state_->geometry.key_type;
   RequireType(type, keys, /*hashes=*/true);
@@ -499,6 +520,7 @@ void JoinFilter::Query(const Keys& keys, uint64_t* bits) const {
     detail::ClearNulls(keys, 0, keys.size(), bits);
     return;
   }
+  if (type == JoinKeyType::kIntegers && AreWideTimes(keys)) return QueryWideTimes(keys, bits);
   const bool given_hashes = type == JoinKeyType::kIntegers && keys.layout() == KeyLayout::kHashes;
   const detail::Kernels& kernels = *state_->backend->kernels;
   detail::ForEachBatchAndNulls(kernels, keys, state_->geometry.hash, detail::kUnlimited,

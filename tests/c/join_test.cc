@@ -533,6 +533,27 @@ TEST(CJoinTest, Probe_SelectsAndSwitchesOff) {
 
 // ---- Threads ----
 
+// The element of a null may be any number, also one that overflows in nanoseconds.
+TEST(CJoinTest, TimesWithNulls_AreIntegers) {
+  const std::vector<int64_t> counts = {7, 1, INT64_MIN, 4, INT64_MAX};
+  const uint8_t validity = 0b01010;
+  for (const uint32_t layout : {TAMIS_KEYS_DAYS, TAMIS_KEYS_SECONDS, TAMIS_KEYS_MILLIS,
+                                TAMIS_KEYS_MICROS, TAMIS_KEYS_NANOS}) {
+    tamis_keys keys = {};
+    keys.layout = layout;
+    keys.count = 4;
+    keys.offset = 1;
+    keys.data = counts.data();
+    keys.validity = &validity;
+    const CFilter join = MakeJoin(JoinOptions(10));
+    const CPart part = MakePart(join.get(), 0);
+    Insert(part, keys);
+    EXPECT_EQ(Count(join, keys), 2u);
+    AddAndComplete(join.get(), part);
+    EXPECT_EQ(Count(join, keys), 2u);
+  }
+}
+
 TEST(CJoinTest, ThreadsBuildAndQueryAtTheSameTime) {
   constexpr uint32_t kThreads = 4;
   const CFilter join = MakeJoin(JoinOptions(40'000));

@@ -13,10 +13,13 @@
 #include "tamis/error.h"
 #include "tamis/hash_keys.h"
 #include "tamis/join/join_filter.h"
+#include "tamis/time_keys.h"
 #include "tests/core/file_test_util.h"
 #include "tests/test_util.h"
 
 namespace tamis::join_keys_test {
+
+constexpr uint64_t kNanosPerDay = 86'400'000'000'000;
 
 template <typename T>
 class SmallIntegersTest : public testing::Test {};
@@ -112,6 +115,48 @@ TEST(JoinKeysTest, NullsOfAnyLayout_AreNeverInAJoinOfIntegers) {
     EXPECT_EQ(filter.Count(integers), 100u);
     ExpectError([&] { filter.Count(strings); }, ErrorCode::kInvalidArgument,
                 "strings need a join of hashes");
+  }
+}
+
+// Dates such as 9999-12-31 need 128 bits. The probe side may have them, and the build side may not.
+TEST(JoinKeysTest, TimesOf128Bits_AreNeverInAJoinOfIntegers) {
+  Random random(/*seed=*/1);
+  std::vector<int64_t> build(500), probe;
+  for (int64_t& day : build) day = static_cast<int64_t>(random.Below(2000));
+  std::vector<uint8_t> validity(201, 0xFF);
+  for (size_t i = 0; i < 1500; ++i) {
+    probe.push_back(random.Below(3) == 0 ? 2'932'896 : static_cast<int64_t>(random.Below(3000)));
+    if (random.Below(5) == 0) validity[(i + 3) / 8] &= static_cast<uint8_t>(~(1 << (i + 3) % 8));
+  }
+  const JoinFilterOptions options[] = {
+      {.expected_keys = 500},
+      {.expected_keys = 500, .kept_keys = 1},
+      {.expected_keys = 500, .range = JoinKeyRange(0, 2000 * kNanosPerDay), .max_bytes = 1 << 20}};
+  for (const JoinFilterOptions& option : options) {
+    JoinFilter filter(option);
+    JoinFilter::Part part = filter.MakePart(0);
+    const TimeKeys probes(probe, TimeUnit::kDays, validity.data(), 3);
+    ASSERT_EQ(probes.keys().layout(), KeyLayout::kStringViews);
+    EXPECT_EQ(filter.Count(probes.keys()), probes.keys().CountValid());
+    ExpectError([&] { part.Insert(probes.keys()); }, ErrorCode::kInvalidArgument,
+                "times before 1677 or after 2262 need a join of hashes");
+    part.Insert(TimeKeys(build, TimeUnit::kDays).keys());
+    filter.Add(std::move(part));
+    filter.Complete(1);
+    const Answers answers = filter.Contains(probes.keys());
+    std::vector<uint32_t> all, expected, rows(probe.size());
+    for (size_t i = 0; i < probe.size(); ++i) {
+      // A key has the same answer as alone.
+      const std::vector<int64_t> day = {probe[i]};
+      const bool narrow = probe[i] < 3000;
+      const bool alone = narrow && filter.Count(TimeKeys(day, TimeUnit::kDays).keys()) == 1;
+      ASSERT_EQ(answers[i], alone && probes.keys().IsValid(i)) << probe[i];
+      all.push_back(static_cast<uint32_t>(i));
+      if (answers[i]) expected.push_back(static_cast<uint32_t>(i));
+    }
+    rows.resize(filter.SelectFrom(probes.keys(), all, std::span(rows)));
+    EXPECT_EQ(rows, expected);
+    EXPECT_FALSE(rows.empty());
   }
 }
 

@@ -352,4 +352,7 @@ def test_times_that_need_more_bits_need_hashes():
     days = numpy.array(["9999-12-31", "2000-01-01"], "M8[D]")
     with pytest.raises(tamis.InvalidArgumentError, match="times before 1677 or after 2262 need a "):
         joined(days)
+    f = joined(days[1:])
+    assert f.contains(days).tolist() == [False, True] and f.select(days).tolist() == [1]
+    assert f.select_from(days, [1, 0]).tolist() == [1]
     assert joined(days, key_type="hashes").contains(days).all()

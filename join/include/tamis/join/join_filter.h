@@ -191,8 +191,9 @@ class JoinFilter final : public Queryable {
 
  private:
   // Throws Error(kInvalidArgument) if keys of a JoinKeyType::kIntegers filter are neither integers
-  // nor hashes. A bitmap answers "maybe" for every hash.
+  // nor hashes nor TimeKeys. A bitmap answers "maybe" for every hash.
   void Query(const Keys& keys, uint64_t* bits) const override;
+  void QueryWideTimes(const Keys& keys, uint64_t* bits) const;
 
   std::unique_ptr<detail::JoinState> state_;
 };

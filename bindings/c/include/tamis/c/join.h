@@ -25,8 +25,9 @@ extern "C" {
 
 /* Keys of a join. */
 enum {
-  TAMIS_JOIN_INTEGERS = 0, /* integers, or times; queries may also pass their hashes */
-  TAMIS_JOIN_HASHES = 1    /* strings, hashes, several columns (tamis_join_hash_columns) */
+  /* Integers, or times from 1677 to 2262. Queries may also pass their hashes, or other times. */
+  TAMIS_JOIN_INTEGERS = 0,
+  TAMIS_JOIN_HASHES = 1 /* strings, hashes, several columns (tamis_join_hash_columns) */
 };
 
 /* Members that are 0 have their defaults. The options determine the memory layout of parts, so all
