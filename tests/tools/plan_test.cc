@@ -187,7 +187,7 @@ TEST_F(PlanTest, LinesFitTheScreen) {
 }
 
 TEST_F(PlanTest, ImpossiblePlansAreReported) {
-  const nlohmann::json json = Plan("--n 1e13");
+  const nlohmann::json json = Plan("--n 1e14");
   const nlohmann::json filter = Named(json["filters"], "split-block");
   EXPECT_FALSE(filter.contains("bytes"));
   EXPECT_TRUE(filter.contains("error"));

@@ -21,9 +21,11 @@ TAMIS_HD constexpr uint64_t BlockIndex64(uint64_t hash, uint64_t num_blocks) {
 }
 
 // Returns the block of a hash. With more than kMaxBlocks32 blocks, all bits of the hash choose it.
+// A product of 128 bits serves both cases without a branch: without the low half of the hash,
+// BlockIndex64 is BlockIndex32. Compilers compute the mask once before a loop.
 TAMIS_HD constexpr uint64_t BlockIndex(uint64_t hash, uint64_t num_blocks) {
-  return num_blocks <= kMaxBlocks32 ? BlockIndex32(hash, num_blocks)
-                                    : BlockIndex64(hash, num_blocks);
+  const uint64_t mask = ~uint64_t{0} << (num_blocks <= kMaxBlocks32 ? 32 : 0);
+  return BlockIndex64(hash & mask, num_blocks);
 }
 
 }  // namespace tamis::detail

@@ -44,18 +44,10 @@ TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   return kOnes << ((static_cast<uint32_t>(hash) * kSalts) >> 27);
 }
 
-// Returns the address of the block split_block::BlockIndex. For up to kMaxBlocks32 blocks, a shift
-// and a mask turn the product into an offset, because x86 processors have fewer units for the two
-// shifts of the plain formula.
+// Returns the address of the block of a hash.
 TAMIS_INLINE uintptr_t BlockAddress(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
-  constexpr int kLog2BlockBytes = 5;
-  static_assert(uint64_t{1} << kLog2BlockBytes == split_block::kBlockBytes);
-  const auto begin = reinterpret_cast<uintptr_t>(words);
-  if (num_blocks > split_block::kMaxBlocks32) [[unlikely]] {
-    return begin + split_block::kBlockBytes * split_block::BlockIndex64(hash, num_blocks);
-  }
-  const uint64_t offset = ((hash >> 32) * num_blocks) >> (32 - kLog2BlockBytes);
-  return begin + (offset & ~(split_block::kBlockBytes - 1));
+  return reinterpret_cast<uintptr_t>(words) +
+         split_block::kBlockBytes * split_block::BlockIndex(hash, num_blocks);
 }
 
 TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
