@@ -1,9 +1,10 @@
 // Compares the forms of a join filter with a plain bitmap loop, a split-block filter, and a hash
 // table without a filter.
 //
-// Usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT]]]]
+// Usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT [LEAD]]]]]
 // By default 100,000 keys, 2^22 rows, 5 passes. PERCENT: only this share of rows match; by default
-// 1, 10, 50 and 100. Dense keys are one of each four consecutive integers, and sparse keys are
+// 1, 10, 50 and 100. LEAD: this percentage of the rows, at the start of a pass, all match; by
+// default 0. Dense keys are one of each four consecutive integers, and sparse keys are
 // random. Absent rows are in the same range. In each pass all methods take turns on one thread.
 // Figures are medians of nanoseconds per row. Exit status: 0 if no filter misses a key, 1 if one
 // does, 2 for bad arguments.
@@ -90,13 +91,14 @@ struct Method {
 
 bool Cell(bool dense, const std::vector<uint64_t>& keys, const HashTable& table,
           const JoinFilter& chosen, const JoinFilter* bitmap, const JoinFilter& blocks,
-          const SplitBlockBloomFilter& plain, const PlainBitmap* loop, double share,
+          const SplitBlockBloomFilter& plain, const PlainBitmap* loop, double share, uint64_t lead,
           size_t num_rows, int passes) {
   std::vector<uint64_t> rows(num_rows);
   size_t matches = 0;
   for (size_t i = 0; i < num_rows; ++i) {
     const uint64_t random = KeyAt(i + 1'000'000'000);
-    const bool match = static_cast<double>(random % 10'000) < share * 10'000;
+    const bool match =
+        i < num_rows / 100 * lead || static_cast<double>(random % 10'000) < share * 10'000;
     const uint64_t number = (random >> 20) % keys.size();
     rows[i] = match ? keys[number] : dense ? keys[number] ^ 1 : KeyAt(keys.size() + number) >> 8;
     matches += match;
@@ -147,7 +149,8 @@ bool Cell(bool dense, const std::vector<uint64_t>& keys, const HashTable& table,
   return good;
 }
 
-bool Table(size_t num_keys, size_t rows, int passes, const std::vector<uint64_t>& percents) {
+bool Table(size_t num_keys, size_t rows, int passes, const std::vector<uint64_t>& percents,
+           uint64_t lead) {
   bool good = true;
   for (const bool dense : {true, false}) {
     std::vector<uint64_t> keys(num_keys);
@@ -171,18 +174,18 @@ bool Table(size_t num_keys, size_t rows, int passes, const std::vector<uint64_t>
     plain.Insert(keys);
     for (const uint64_t percent : percents) {
       good &= Cell(dense, keys, table, *chosen, bitmap.get(), *blocks, plain, loop.get(),
-                   static_cast<double>(percent) / 100, rows, passes);
+                   static_cast<double>(percent) / 100, lead, rows, passes);
     }
   }
   return good;
 }
 
 int Main(int argc, char** argv) {
-  uint64_t keys = 100'000, rows = uint64_t{1} << 22, passes = 5, percent = 0;
-  uint64_t* const values[] = {&keys, &rows, &passes, &percent};
+  uint64_t keys = 100'000, rows = uint64_t{1} << 22, passes = 5, percent = 0, lead = 0;
+  uint64_t* const values[] = {&keys, &rows, &passes, &percent, &lead};
   for (int i = 1; i < argc; ++i) {
-    if (i > 4 || !ParseCount(argv[i], *values[i - 1]) || percent > 100) {
-      std::fprintf(stderr, "usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT]]]]\n");
+    if (i > 5 || !ParseCount(argv[i], *values[i - 1]) || percent > 100 || lead > 100) {
+      std::fprintf(stderr, "usage: tamis_join_table [KEYS [ROWS [PASSES [PERCENT [LEAD]]]]]\n");
       return 2;
     }
   }
@@ -192,7 +195,7 @@ int Main(int argc, char** argv) {
       "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
   std::vector<uint64_t> percents = {1, 10, 50, 100};
   if (percent > 0) percents = {percent};
-  return Table(keys, rows, static_cast<int>(passes), percents) ? 0 : 1;
+  return Table(keys, rows, static_cast<int>(passes), percents, lead) ? 0 : 1;
 }
 
 }  // namespace

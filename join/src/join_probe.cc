@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 
 namespace tamis {
+namespace {
+
+// Costs fall if a sample costs less than this share of the sample before (bench/NOTES_JOIN.md).
+constexpr double kStillFalls = 0.95;
+
+}  // namespace
 
 const char* JoinVerdictName(JoinVerdict verdict) noexcept {
   switch (verdict) {
@@ -83,15 +91,15 @@ void JoinProbe::Record(uint64_t rows, uint64_t passed, double ns) noexcept {
 }
 
 void JoinProbe::EndSample() noexcept {
-  const auto rows = static_cast<double>(rows_);
-  const double cost = ns_ / rows;
-  const double pass_rate = static_cast<double>(passed_) / rows;
+  const auto rows = static_cast<double>(std::exchange(rows_, 0));
+  const double cost = std::exchange(ns_, 0) / rows;
+  const double pass_rate = static_cast<double>(std::exchange(passed_, 0)) / rows;
   const double saved = (1 - pass_rate) * options_.row_ns;
   ++counters_.samples;
   counters_.last_pass_rate = pass_rate;
   counters_.last_ns_per_row = cost;
-  rows_ = passed_ = 0;
-  ns_ = 0;
+  // Otherwise, a sample after a pause would measure a filter that is not in the caches.
+  const bool warms_up = cost < kStillFalls * std::exchange(last_cost_, cost);
   const bool was_off = verdict_ != JoinVerdict::kKeep;
   // In between, the verdict stays as it is.
   const bool pays = was_off ? saved > options_.margin * cost : cost <= options_.margin * saved;
@@ -99,6 +107,7 @@ void JoinProbe::EndSample() noexcept {
     failed_ = pauses_ = 0;
     return Set(JoinVerdict::kKeep);
   }
+  if (warms_up) return;
   ++failed_;
   if (!was_off && failed_ < 2) return;
   if (pauses_ >= options_.max_pauses) return Set(JoinVerdict::kSwitchOff);
@@ -108,6 +117,7 @@ void JoinProbe::EndSample() noexcept {
                     ? options_.pause_rows << doublings
                     : ~uint64_t{0};
   ++pauses_;
+  last_cost_ = std::numeric_limits<double>::infinity();
   Set(JoinVerdict::kTryAgainLater);
 }
 
