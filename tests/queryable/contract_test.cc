@@ -119,10 +119,10 @@ Answers OneByOne(const Queryable& queryable, const std::vector<uint64_t>& keys,
 class QueryableContractTest : public testing::TestWithParam<Holder> {};
 
 TEST_P(QueryableContractTest, EveryOutputEqualsOneKeyAfterTheOther) {
-  const std::vector<uint64_t> in = RandomKeys(20'000, /*seed=*/1);
+  const std::vector<uint64_t> in = GetParam().RandomIntegers(20'000, /*seed=*/1);
   const std::unique_ptr<Queryable> queryable = GetParam().make(in);
   for (const size_t n : {1, 63, 64, 65, 2047, 2048, 2049, 10'000}) {
-    std::vector<uint64_t> keys = RandomKeys(n, /*seed=*/n);
+    std::vector<uint64_t> keys = GetParam().RandomIntegers(n, /*seed=*/n);
     for (size_t i = 0; i < n; i += 3) keys[i] = in[i];
     std::vector<uint8_t> validity(n / 8 + 2);
     Random random(n);
@@ -136,9 +136,9 @@ TEST_P(QueryableContractTest, EveryOutputEqualsOneKeyAfterTheOther) {
 }
 
 TEST_P(QueryableContractTest, ManyKeysOnThreads) {
-  const std::vector<uint64_t> in = RandomKeys(20'000, /*seed=*/2);
+  const std::vector<uint64_t> in = GetParam().RandomIntegers(20'000, /*seed=*/2);
   const std::unique_ptr<Queryable> queryable = GetParam().make(in);
-  std::vector<uint64_t> keys = RandomKeys(300'001, /*seed=*/3);
+  std::vector<uint64_t> keys = GetParam().RandomIntegers(300'001, /*seed=*/3);
   for (size_t i = 0; i < keys.size(); i += 7) keys[i] = in[i % in.size()];
   const Answers want = Ask(*queryable, keys);
   for (const unsigned threads : {1, 2, 8}) {
@@ -171,9 +171,9 @@ void ExpectSelectsFrom(const Queryable& queryable, const Keys& keys,
 }
 
 TEST_P(QueryableContractTest, SelectFrom_AnySelection_KeepsItsOrder) {
-  const std::vector<uint64_t> in = RandomKeys(5000, /*seed=*/1);
+  const std::vector<uint64_t> in = GetParam().RandomIntegers(5000, /*seed=*/1);
   const std::unique_ptr<Queryable> queryable = GetParam().make(in);
-  std::vector<uint64_t> keys = RandomKeys(9000, /*seed=*/2);
+  std::vector<uint64_t> keys = GetParam().RandomIntegers(9000, /*seed=*/2);
   for (size_t i = 0; i < keys.size(); i += 2) keys[i] = in[i / 2 % in.size()];
   std::vector<uint8_t> validity(keys.size() / 8 + 2);
   Random random(3);

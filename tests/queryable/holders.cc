@@ -1,5 +1,6 @@
 #include "tests/queryable/holders.h"
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "tamis/live/concurrent_bloom.h"
 #include "tamis/live/concurrent_cuckoo.h"
 #include "tamis/unanswered_error.h"
+#include "tests/test_util.h"
 
 namespace tamis {
 namespace {
@@ -69,6 +71,19 @@ class OfView final : private Blocks, public Queryable {
   BlocksQueryable blocks_;
 };
 
+// Throws std::logic_error unless the filter gets this form.
+std::unique_ptr<JoinFilter> MakeJoin(JoinFilterOptions options, const std::vector<uint64_t>& keys,
+                                     JoinForm form, bool complete = true) {
+  options.expected_keys = keys.size() + 1;
+  auto filter = std::make_unique<JoinFilter>(options);
+  JoinFilter::Part part = filter->MakePart(0);
+  part.Insert(keys);
+  filter->Add(std::move(part));
+  if (complete) filter->Complete(1);
+  if (filter->form() != form) throw std::logic_error(filter->choice().reason);
+  return filter;
+}
+
 std::vector<Holder> MakeHolders() {
   std::vector<Holder> holders;
   for (const FilterKindInfo& info : FilterKinds()) {
@@ -111,24 +126,40 @@ std::vector<Holder> MakeHolders() {
   });
   holders.push_back(
       {"view", [](const std::vector<uint64_t>& keys) { return std::make_unique<OfView>(keys); }});
-  for (const bool complete : {false, true}) {
-    holders.push_back(
-        {complete ? "join" : "incomplete_join", [complete](const std::vector<uint64_t>& keys) {
-           auto filter =
-               std::make_unique<JoinFilter>(JoinFilterOptions{.expected_keys = keys.size() + 1});
-           JoinFilter::Part part = filter->MakePart(0);
-           part.Insert(keys);
-           filter->Add(std::move(part));
-           if (complete) filter->Complete(1);
-           return filter;
-         }});
-  }
+  constexpr uint64_t kMask = 0xFFFF;
+  holders.push_back({"incomplete_join", [](const std::vector<uint64_t>& keys) {
+                       return MakeJoin({}, keys, JoinForm::kNothing, /*complete=*/false);
+                     }});
+  holders.push_back({"join_list",
+                     [](std::vector<uint64_t> keys) {
+                       keys.resize(std::min(keys.size(), kMaxJoinListKeys));
+                       return MakeJoin({}, keys, JoinForm::kList);
+                     },
+                     kMask});
+  holders.push_back({"join_bitmap",
+                     [](const std::vector<uint64_t>& keys) {
+                       return MakeJoin({.range = JoinKeyRange(0, kMask)}, keys, JoinForm::kBitmap);
+                     },
+                     kMask});
+  holders.push_back({"join_blocks", [](const std::vector<uint64_t>& keys) {
+                       return MakeJoin({.kept_keys = 1}, keys, JoinForm::kBlocks);
+                     }});
+  holders.push_back({"join_nothing", [](std::vector<uint64_t> keys) {
+                       keys.push_back(101);  // outside of the range
+                       return MakeJoin({.range = JoinKeyRange(0, 100)}, keys, JoinForm::kNothing);
+                     }});
   holders.push_back({"even_numbers",
                      [](const std::vector<uint64_t>&) { return std::make_unique<EvenNumbers>(); }});
   return holders;
 }
 
 }  // namespace
+
+std::vector<uint64_t> Holder::RandomIntegers(size_t n, uint64_t seed) const {
+  std::vector<uint64_t> keys = RandomKeys(n, seed);
+  for (uint64_t& key : keys) key &= mask;
+  return keys;
+}
 
 const std::vector<Holder>& Holders() {
   static const std::vector<Holder> holders = MakeHolders();

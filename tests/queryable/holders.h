@@ -18,12 +18,17 @@ namespace tamis {
 struct Holder {
   std::string name;
   std::function<std::unique_ptr<Queryable>(const std::vector<uint64_t>& keys)> make;
+  // Bits of the integers. Fewer bits for structures that need a small range.
+  uint64_t mask = ~uint64_t{0};
+
+  // Returns random integers of these bits.
+  std::vector<uint64_t> RandomIntegers(size_t n, uint64_t seed) const;
 };
 
 inline void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.name; }
 
 // Returns one holder for each filter kind, for views, concurrent filters, windows, formats, join
-// filters and EvenNumbers.
+// filters of each form and EvenNumbers.
 const std::vector<Holder>& Holders();
 
 // Answers "maybe" for even integers and "no" for odd integers, slowly and without a filter. Refuses
