@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/src/runtime.h"
@@ -14,6 +15,7 @@
 #include "tamis/filters/cuckoo_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tamis/hash_kinds.h"
+#include "tamis/join/join_filter.h"
 #include "tests/core/file_test_util.h"
 #include "tests/cuda/fake_runtime.h"
 #include "tests/test_util.h"
@@ -74,6 +76,26 @@ TEST_F(DeviceFilterTest, UploadsAndDownloads) {
   const SplitBlockBloomFilter other = HostFilter(700);
   device.Upload(other);
   EXPECT_EQ(Contents(device, host), Payload(other));
+}
+
+// The device does not check the range of the keys, so it may answer "maybe" for more keys.
+TEST_F(DeviceFilterTest, BlocksOfAJoinFilter_OnADevice_FindEveryKey) {
+  const std::vector<uint64_t> keys = RandomKeys(2000, 1);
+  JoinFilter join({.expected_keys = keys.size(), .kept_keys = 1});
+  JoinFilter::Part part = join.MakePart(0);
+  part.Insert(keys);
+  join.Add(std::move(part));
+  join.Complete(1);
+  ASSERT_NE(join.blocks(), nullptr);
+  const DeviceFilter device(*join.blocks(), Options());
+  EXPECT_EQ(device.Count(keys), keys.size());
+  const std::vector<uint64_t> others = RandomKeys(3000, 2);
+  std::vector<uint64_t> bits(BitmapWords(3000)), host(BitmapWords(3000));
+  EXPECT_EQ(device.Contains(others, Bitmap(bits)), join.blocks()->Count(others));
+  join.blocks()->Contains(others, Bitmap(host));
+  EXPECT_EQ(bits, host);
+  join.Contains(others, Bitmap(host));
+  for (size_t i = 0; i < host.size(); ++i) EXPECT_EQ(host[i] & ~bits[i], 0u);
 }
 
 TEST_F(DeviceFilterTest, AnswersInEveryFormAsTheHostDoes) {
