@@ -3,6 +3,7 @@
 #include <tamis/join/join_filter.h>
 #include <tamis/join/join_probe.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
@@ -19,6 +20,15 @@ void BuildShare(tamis::JoinFilter& filter, uint32_t number, const std::vector<in
   filter.Add(std::move(part));
 }
 
+// Another machine fills its part with the same options, and sends the part as bytes.
+std::vector<std::byte> RemoteShare(const tamis::JoinFilterOptions& options, uint32_t number,
+                                   const std::vector<int64_t>& keys) {
+  const tamis::JoinFilter makes_the_part(options);
+  tamis::JoinFilter::Part part = makes_the_part.MakePart(number);
+  part.Insert(keys);
+  return part.Serialize();
+}
+
 // Keeps the rows that may have a match, and returns their number. Each thread of the probe side has
 // a JoinProbe of its own.
 size_t KeepRows(tamis::JoinProbe& probe, const std::vector<int64_t>& keys,
@@ -28,18 +38,21 @@ size_t KeepRows(tamis::JoinProbe& probe, const std::vector<int64_t>& keys,
 }
 
 int main() {
-  // Product i has the key 10 i - 1000. Each thread reads a half of the products.
+  // Product i has the key 10 i - 1000. Two threads and another machine read a third each.
   constexpr int64_t kProducts = 20'000;
-  std::vector<int64_t> halves[2];
-  for (int64_t i = 0; i < kProducts; ++i) halves[i % 2].push_back(10 * i - 1000);
-  std::unordered_set<int64_t> table(halves[0].begin(), halves[0].end());
-  table.insert(halves[1].begin(), halves[1].end());
+  std::vector<int64_t> shares[3];
+  for (int64_t i = 0; i < kProducts; ++i) shares[i % 3].push_back(10 * i - 1000);
+  std::unordered_set<int64_t> table;
+  for (const std::vector<int64_t>& share : shares) table.insert(share.begin(), share.end());
 
-  tamis::JoinFilter filter({.expected_keys = kProducts});
-  std::thread other([&] { BuildShare(filter, 1, halves[1]); });
-  BuildShare(filter, 0, halves[0]);
+  const tamis::JoinFilterOptions options = {.expected_keys = kProducts};
+  tamis::JoinFilter filter(options);
+  std::thread other([&] { BuildShare(filter, 1, shares[1]); });
+  BuildShare(filter, 0, shares[0]);
   other.join();
-  filter.Complete(2);  // throws if one of the two parts is missing
+  const std::vector<std::byte> received = RemoteShare(options, 2, shares[2]);
+  filter.Add(tamis::JoinFilter::Part::FromBytes(received));
+  filter.Complete(3);  // throws if one of the three parts is missing
   std::printf("%s: %s\n", tamis::JoinFormName(filter.form()), filter.choice().reason.c_str());
 
   // Batches of sales.
