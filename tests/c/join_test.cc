@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tamis/engine/calibration.h"
 #include "tamis/join/join_filter.h"
 #include "tamis/join/join_keys.h"
 #include "tests/c/c_test_util.h"
@@ -296,6 +298,26 @@ TEST_F(CJoinErrorsTest, PointersAreChecked) {
   EXPECT_TRUE(made == nullptr && made_part == nullptr && made_probe == nullptr && text == nullptr);
   tamis_join_part_free(nullptr);
   tamis_join_probe_free(nullptr);
+}
+
+TEST(CJoinTest, Calibration_ReplacesTheCosts) {
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / "tamis_c_join_calibration.json";
+  const auto with = [&](double contains_ns) {
+    Calibration calibration;
+    calibration.points = {{"portable", uint64_t{1} << 20, contains_ns, 1, 1}};
+    calibration.Save(path);
+    const std::string text = path.string();
+    tamis_join_options options = JoinOptions(1000);
+    options.backend = "portable";
+    options.calibration_path = text.c_str();
+    const CFilter join = MakeJoin(options);
+    const tamis_filter* const described = join.get();
+    return JsonOf(tamis_join_json, described);
+  };
+  EXPECT_NE(with(3).find("\"ns_per_row\":3"), std::string::npos) << with(3);
+  EXPECT_NE(with(40).find("\"ns_per_row\":40"), std::string::npos) << with(40);
+  std::filesystem::remove(path);
 }
 
 TEST_F(CJoinErrorsTest, OptionsAreChecked) {
