@@ -1,5 +1,6 @@
 """tamis.join, compared with Python's set."""
 import copy
+import json
 import pickle
 import random
 import threading
@@ -262,6 +263,30 @@ def test_choice_is_data():
     assert joined([2**64 - 1, 5]).range == (-1, 5)
     assert joined([2**63, 5]).range == (5, 2**63)
     assert JoinFilter(5).range is None
+
+
+def test_calibration(tmp_path):
+    path = tmp_path / "calibration.json"
+
+    def costs(blocks_ns):
+        point = {"backend": "portable", "kind": "split-block", "filter_bytes": 1 << 20,
+                 "contains_ns": blocks_ns, "insert_ns": 1, "partitioned_insert_ns": 1}
+        path.write_text(json.dumps({
+            "tamis_calibration": 3, "machine": "m", "device": "", "thread_start_us": 20,
+            "thread_efficiency": 0.9, "device_start_us": 30, "upload_gb_per_s": 25,
+            "points": [point]}))
+        f = JoinFilter(1000, backend="portable", calibration=path)
+        return f.choice.candidates[0].ns_per_row
+
+    assert costs(30) > 5 * costs(3)
+    assert JoinFilter(1000, calibration=str(path)).choice.form == "blocks"
+    with pytest.raises(OSError):
+        JoinFilter(1000, calibration=tmp_path / "none")
+    path.write_text("{}")
+    with pytest.raises(tamis.CorruptError):
+        JoinFilter(1000, calibration=path)
+    with pytest.raises(TypeError):
+        JoinFilter(1000, calibration=5)
 
 
 def test_probe():

@@ -1,8 +1,9 @@
 from collections.abc import Iterable
+import os
 from typing import Any
 from typing_extensions import Buffer
 import tamis
-from tamis import _Keys
+from tamis import _Keys, _Path
 
 class ColumnHashes:
     def __len__(self) -> int: ...
@@ -31,7 +32,8 @@ class JoinFilter(tamis.Queryable):
     def __init__(self, expected_keys: int, *, key_type: str = "integers",
                  range: tuple[int, int] | None = None, fpr: float = 0.01, max_bytes: int = 67108864,
                  kept_keys: int = 65536, l2_bytes: int = 1048576, l3_bytes: int = 16777216,
-                 hash: str = "xxh3", seed: int = 0, backend: str | None = None) -> None: ...
+                 hash: str = "xxh3", seed: int = 0, backend: str | None = None,
+                 calibration: _Path | None = None) -> None: ...
     def make_part(self, index: int) -> JoinPart: ...
     def add(self, part: JoinPart) -> None: ...
     def complete(self, parts_expected: int) -> None: ...

@@ -1,4 +1,5 @@
 // Join filters and their parts.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +21,7 @@
 #include "bindings/python/src/keys/held_buffer.h"
 #include "bindings/python/src/queries/batches.h"
 #include "tamis/detail/str_cat.h"
+#include "tamis/engine/calibration.h"
 #include "tamis/error.h"
 
 namespace tamis::python {
@@ -75,7 +78,8 @@ JoinKeyRange RangeOf(nb::handle range) {
 void MakeFilter(PyJoinFilter* self, Unsigned expected_keys, const std::string& key_type,
                 Arg<"tuple[int, int]"> range, double fpr, Unsigned max_bytes, Unsigned kept_keys,
                 Unsigned l2_bytes, Unsigned l3_bytes, const std::string& hash, Unsigned seed,
-                const std::optional<std::string>& backend) {
+                const std::optional<std::string>& backend,
+                const std::optional<std::filesystem::path>& calibration) {
   JoinFilterOptions options{.expected_keys = expected_keys.value,
                             .key_type = KeyTypeOf(key_type),
                             .fpr = fpr,
@@ -86,6 +90,9 @@ void MakeFilter(PyJoinFilter* self, Unsigned expected_keys, const std::string& k
                             .hash = SpecOf(hash, seed.value, std::nullopt),
                             .backend = BackendOf(backend)};
   if (!range.is_none()) options.range = RangeOf(range);
+  std::optional<Calibration> costs;
+  if (calibration) costs = Calibration::Load(*calibration);
+  options.calibration = costs ? &*costs : nullptr;
   new (self) PyJoinFilter(options);
 }
 
@@ -232,7 +239,10 @@ constexpr char kFilterArguments[] =
     "kept_keys: number of keys that a part without a bitmap keeps in full.\n"
     "l2_bytes, l3_bytes: the caches of a processor.\n"
     "hash, seed: 'xxh3' or 'xxh64', and its seed.\n"
-    "backend: one of backends(). None selects the best backend.\n\n"
+    "backend: one of backends(). None selects the best backend.\n"
+    "calibration: a file of `tamis calibrate`, with the costs of queries on this machine. None\n"
+    "    stands for the costs of a typical machine. The file decides the structure together with\n"
+    "    l2_bytes and l3_bytes.\n\n"
     "All parts of a join must be made with the same arguments, on every machine.";
 constexpr char kHashColumnsDoc[] =
     "Returns the rows of several columns as keys of this join. A row is null if one of its\n"
@@ -288,7 +298,8 @@ void DefineFilter(nb::module_& m) {
            nb::arg("kept_keys") = Unsigned{defaults.kept_keys},
            nb::arg("l2_bytes") = Unsigned{defaults.l2_bytes},
            nb::arg("l3_bytes") = Unsigned{defaults.l3_bytes}, nb::arg("hash") = "xxh3",
-           nb::arg("seed") = Unsigned{}, nb::arg("backend").none() = nb::none(), kFilterArguments)
+           nb::arg("seed") = Unsigned{}, nb::arg("backend").none() = nb::none(),
+           nb::arg("calibration").none() = nb::none(), kFilterArguments)
       .def("make_part", MakePart, nb::arg("index"), nb::rv_policy::take_ownership,
            "Returns an empty part. Parts are numbered from 0, and each number is added once.")
       .def("add", Add, nb::arg("part"),
