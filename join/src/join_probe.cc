@@ -14,6 +14,8 @@ namespace {
 
 // Costs fall if a sample costs less than this share of the sample before (bench/NOTES_JOIN.md).
 constexpr double kStillFalls = 0.95;
+// A filter that is not in the caches costs at most this many times as much as later.
+constexpr double kMostCold = 8;
 
 }  // namespace
 
@@ -99,7 +101,8 @@ void JoinProbe::EndSample() noexcept {
   counters_.last_pass_rate = pass_rate;
   counters_.last_ns_per_row = cost;
   // Otherwise, a sample after a pause would measure a filter that is not in the caches.
-  const bool warms_up = cost < kStillFalls * std::exchange(last_cost_, cost);
+  const bool warms_up =
+      cost < kStillFalls * std::exchange(last_cost_, cost) && cost < kMostCold * saved;
   const bool was_off = verdict_ != JoinVerdict::kKeep;
   // In between, the verdict stays as it is.
   const bool pays = was_off ? saved > options_.margin * cost : cost <= options_.margin * saved;

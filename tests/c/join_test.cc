@@ -531,26 +531,24 @@ TEST(CJoinTest, Probe_SelectsAndSwitchesOff) {
   const CPart part = MakePart(join.get(), 0);
   Insert(part, keys);
   AddAndComplete(join.get(), part);
-  ASSERT_EQ(tamis_join_probe_wanted(made, 4096), 1);
-  uint64_t hits = 0;
-  ASSERT_EQ(tamis_join_probe_select_from(made, &keys, all.data(), 4096, rows.data(), 4096, &hits),
-            TAMIS_OK);
-  EXPECT_EQ(hits, 4096u);
-  EXPECT_EQ(rows, all);
-  // A program that measures by itself. All rows match, so the filter never pays. The first sample
-  // does not count.
-  const auto record = [&] { return tamis_join_probe_record(made, 4096, 4096, 1e9); };
-  ASSERT_EQ(record(), TAMIS_OK);
-  ASSERT_EQ(record(), TAMIS_OK);
+  // All rows match, so the filter never pays.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(tamis_join_probe_wanted(made, 4096), 1);
+    uint64_t hits = 0;
+    ASSERT_EQ(tamis_join_probe_select_from(made, &keys, all.data(), 4096, rows.data(), 4096, &hits),
+              TAMIS_OK);
+    EXPECT_EQ(hits, 4096u);
+    EXPECT_EQ(rows, all);
+  }
   const tamis_join_probe* const described = made;
   EXPECT_TRUE(JsonOf(tamis_join_probe_json, described)
-                  .starts_with("{\"verdict\":\"try again later\",\"rows\":12288,\"passed\":12288,"
+                  .starts_with("{\"verdict\":\"try again later\",\"rows\":8192,\"passed\":8192,"
                                "\"skipped\":4096,\"ns\":"))
       << JsonOf(tamis_join_probe_json, described);
   EXPECT_EQ(tamis_join_probe_wanted(made, 10'000), 0);
   EXPECT_EQ(tamis_join_probe_wanted(made, 1), 1);
-  ASSERT_EQ(record(), TAMIS_OK);
-  ASSERT_EQ(record(), TAMIS_OK);
+  // A program that measures by itself.
+  ASSERT_EQ(tamis_join_probe_record(made, 4096, 4096, 1e9), TAMIS_OK);
   EXPECT_NE(JsonOf(tamis_join_probe_json, described).find("switch off"), std::string::npos);
   EXPECT_EQ(tamis_join_probe_wanted(made, 1), 0);
 }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 
@@ -30,7 +29,8 @@ struct JoinProbeOptions {
   // The filter is switched off if it costs more than `margin` times what it saves, in two samples
   // in a row. It is switched on again if it saves more than `margin` times its costs. At least 1.
   // A sample does not count against the filter if it is the first one after a pause, or costs less
-  // than the sample before: the filter is then on its way into the caches.
+  // than the sample before: the filter is then on its way into the caches. A sample always counts
+  // if the filter costs more than 8 times what it saves.
   double margin = 1.2;
   uint64_t pause_rows = 64 * 4096;  // rows of the first pause; each further pause is twice as long
   uint32_t max_pauses = 8;          // the pause after these never ends
@@ -92,8 +92,8 @@ class JoinProbe {
   uint64_t rows_ = 0;
   uint64_t passed_ = 0;
   double ns_ = 0;
-  // Cost of the sample before, in nanoseconds per row. Infinite at the start and after a pause.
-  double last_cost_ = std::numeric_limits<double>::infinity();
+  // Cost of the sample before, in nanoseconds per row. Infinite after a pause.
+  double last_cost_ = 0;
   uint32_t failed_ = 0;      // samples in a row in which the filter did not pay
   uint32_t pauses_ = 0;      // pauses in a row
   uint64_t pause_left_ = 0;  // rows until the next sample
