@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
+#include <cstdio>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -301,23 +301,19 @@ TEST_F(CJoinErrorsTest, PointersAreChecked) {
 }
 
 TEST(CJoinTest, Calibration_ReplacesTheCosts) {
-  const std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / "tamis_c_join_calibration.json";
-  const auto with = [&](double contains_ns) {
+  const std::string path = testing::TempDir() + "tamis_c_join_calibration.json";
+  for (const int ns : {3, 40}) {
     Calibration calibration;
-    calibration.points = {{"portable", uint64_t{1} << 20, contains_ns, 1, 1}};
+    calibration.points = {{"portable", uint64_t{1} << 20, static_cast<double>(ns), 1, 1}};
     calibration.Save(path);
-    const std::string text = path.string();
     tamis_join_options options = JoinOptions(1000);
     options.backend = "portable";
-    options.calibration_path = text.c_str();
+    options.calibration_path = path.c_str();
     const CFilter join = MakeJoin(options);
-    const tamis_filter* const described = join.get();
-    return JsonOf(tamis_join_json, described);
-  };
-  EXPECT_NE(with(3).find("\"ns_per_row\":3"), std::string::npos) << with(3);
-  EXPECT_NE(with(40).find("\"ns_per_row\":40"), std::string::npos) << with(40);
-  std::filesystem::remove(path);
+    const std::string json = JsonOf(tamis_join_json, static_cast<const tamis_filter*>(join.get()));
+    EXPECT_NE(json.find("\"ns_per_row\":" + std::to_string(ns)), std::string::npos) << json;
+  }
+  std::remove(path.c_str());
 }
 
 TEST_F(CJoinErrorsTest, OptionsAreChecked) {
@@ -557,15 +553,12 @@ TEST(CJoinTest, Probe_SelectsAndSwitchesOff) {
 
 // The element of a null may be any number, also one that overflows in nanoseconds.
 TEST(CJoinTest, TimesWithNulls_AreIntegers) {
-  const std::vector<int64_t> counts = {7, 1, INT64_MIN, 4, INT64_MAX};
+  const std::vector<uint64_t> counts = {7, 1, uint64_t{1} << 63, 4, INT64_MAX};
   const uint8_t validity = 0b01010;
-  for (const uint32_t layout : {TAMIS_KEYS_DAYS, TAMIS_KEYS_SECONDS, TAMIS_KEYS_MILLIS,
-                                TAMIS_KEYS_MICROS, TAMIS_KEYS_NANOS}) {
-    tamis_keys keys = {};
+  for (uint32_t layout = TAMIS_KEYS_DAYS; layout <= TAMIS_KEYS_NANOS; ++layout) {
+    tamis_keys keys = tamis_keys_u64(counts.data(), 4);
     keys.layout = layout;
-    keys.count = 4;
     keys.offset = 1;
-    keys.data = counts.data();
     keys.validity = &validity;
     const CFilter join = MakeJoin(JoinOptions(10));
     const CPart part = MakePart(join.get(), 0);
