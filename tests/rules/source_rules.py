@@ -91,6 +91,8 @@ ALLOWED = [
     ("parquet/", [STD, PUBLIC_CORE, OS, PARQUET, r"parquet/src/\w+\.h"]),
     ("bindings/python/src/redis/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, REDIS, r"bindings/python/src/[\w/]+\.h"]),
+    ("bindings/python/src/text/",
+     [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, LIVE, r"text/\w+\.h", r"bindings/python/src/[\w/]+\.h"]),
     ("bindings/python/",
      [STD, r"nanobind/[\w/]+\.h", PUBLIC_CORE, FORMATS, LIVE, PARQUET,
       r"bindings/python/src/[\w/]+\.h"]),
@@ -105,6 +107,7 @@ ALLOWED = [
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/((filters|file|engine|bank|join|live|plan)/)?\w+\.h"]),
+    ("text/", [STD, PUBLIC, r"text/\w+\.h"]),
     # The only file that includes CLI11, which takes seconds to compile.
     ("tools/options/command_line.cc", [STD, r"CLI/CLI\.hpp", SHARED, r"tools/[\w/]+\.h"]),
     ("tools/input/unpacker_gzip.cc", [STD, r"zlib\.h", PUBLIC, r"tools/[\w/]+\.h"]),
@@ -113,7 +116,7 @@ ALLOWED = [
     # The only folder of the command that includes headers of the operating system.
     ("tools/os/posix/", [STD, POSIX, r"tools/os/[\w/]+\.h"]),
     ("tools/os/windows/", [STD, WINDOWS, r"(psapi|io|share|fcntl|sys/stat)\.h", r"tools/os/[\w/]+\.h"]),
-    ("tools/", [STD, r"nlohmann/\w+\.hpp", PUBLIC, r"tools/[\w/]+\.h"]),
+    ("tools/", [STD, r"nlohmann/\w+\.hpp", PUBLIC, r"text/\w+\.h", r"tools/[\w/]+\.h"]),
     ("bench/suite/peer_boost.cc", [STD, r"boost/\w+\.hpp", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_libfilter.cc", [STD, r"filter/block\.h", r"bench/[\w/]+\.h"]),
     ("bench/suite/peer_xor.cc", [STD, r"binaryfusefilter\.h", r"bench/[\w/]+\.h"]),

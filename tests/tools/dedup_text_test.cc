@@ -12,9 +12,9 @@
 
 #include "tests/tools/command_test.h"
 #include "tests/tools/packing.h"
+#include "text/words.h"
 #include "tools/input/json_field.h"
 #include "tools/input/unpacker.h"
-#include "tools/input/words.h"
 
 namespace tamis::tools::dedup_text_test {
 
@@ -36,7 +36,7 @@ std::string Trimmed(const std::string& text) {
 // Appends the sequences of `n` words of the paragraph, or all its words if it has fewer.
 void AddNgrams(const std::string& paragraph, size_t n, Strings& ngrams) {
   Strings all;
-  Words words(paragraph);
+  text::Words words(paragraph);
   for (std::string_view word = words.Next(); !word.empty(); word = words.Next()) {
     all.emplace_back(word);
   }

@@ -123,13 +123,10 @@ constexpr char kDedupExamples[] =
     "  tamis dedup --unit ngram --against test.tamis --jsonl --field text train.jsonl > "
     "clean.jsonl\n";
 
-constexpr double kFpr = 1e-6;
 // The false-positive rate with --exact. A false positive then loses no line, but RepeatedKeys
 // stores its key. At this rate, these keys take less memory than the filter, unless they are longer
 // than about 1,500 bytes.
 constexpr double kExactFpr = 1e-3;
-// The false-positive rate of n-grams. Many n-grams of a paragraph must be false positives at once.
-constexpr double kNgramFpr = 1e-3;
 
 void Check(const DedupOptions& options) {
   options.input.Check();
@@ -175,10 +172,6 @@ void Check(const DedupOptions& options) {
   }
 }
 
-// Smallest capacity of a new filter. A smaller filter would save hardly any memory, and its rate
-// would be higher than the formulas for large filters predict.
-constexpr uint64_t kMinCapacity = uint64_t{1} << 16;
-
 AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> total_bytes) {
   const FilterKind kind = options.kind;
   FilterOptions made = options.made;
@@ -186,7 +179,7 @@ AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> tot
   // Prints no advice for the default kind, because the help states that another kind takes less
   // than half of the memory.
   if (const std::string advice =
-          SizingAdvice(kind, std::max(made.capacity, kMinCapacity), made.fpr);
+          SizingAdvice(kind, std::max(made.capacity, text::kMinCapacity), made.fpr);
       !advice.empty() && kind != SplitBlockBloomFilter::kKind) {
     Say("warning: " + advice);
   }
@@ -194,13 +187,14 @@ AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> tot
   // The number of paragraphs and n-grams is unknown.
   const bool has_parts = options.text.given() && options.text.unit != "document";
   if (options.scalable || (!sized && (!total_bytes || !options.filter.empty() || has_parts))) {
-    return MakeScalableFilter(kind, {.initial_capacity = std::max(made.capacity, kMinCapacity),
-                                     .fpr = made.fpr,
-                                     .max_bytes = made.bytes,
-                                     .backend = made.backend});
+    return MakeScalableFilter(kind,
+                              {.initial_capacity = std::max(made.capacity, text::kMinCapacity),
+                               .fpr = made.fpr,
+                               .max_bytes = made.bytes,
+                               .backend = made.backend});
   }
   if (!sized) made.capacity = CountKeys(options.input, *total_bytes, options.run.quiet);
-  if (made.bytes == 0) made.capacity = std::max(made.capacity, kMinCapacity);
+  if (made.bytes == 0) made.capacity = std::max(made.capacity, text::kMinCapacity);
   return MakeFilter(kind, made);
 }
 
@@ -294,8 +288,8 @@ nlohmann::ordered_json OptionsOfOutputs(const DedupOptions& options) {
   }
   return {{"--unit", text.unit},
           {"--remove", text.remove},
-          {"--ngrams", text.ngrams.value_or(TextOptions::kWords)},
-          {"--threshold", text.threshold.value_or(TextOptions::kThreshold)},
+          {"--ngrams", text.ngrams.value_or(text::kWords)},
+          {"--threshold", text.threshold.value_or(text::kThreshold)},
           {"--kind", FilterKindName(options.kind)},
           {"--fpr", options.made.fpr},
           {"--capacity", options.made.capacity},
@@ -381,8 +375,8 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
 int Run(DedupOptions options) {
   Check(options);
   options.made.fpr = options.fpr.value_or(options.exact             ? kExactFpr
-                                          : options.text.by_words() ? kNgramFpr
-                                                                    : kFpr);
+                                          : options.text.by_words() ? text::kNgramFpr
+                                                                    : text::kFpr);
   const std::optional<uint64_t> total_bytes = options.input.TotalBytes();
   Engine engine = options.run.MakeEngine();
   if (options.exact) return RunExact(options, engine, total_bytes);

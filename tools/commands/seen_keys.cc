@@ -61,12 +61,7 @@ class OnlyInFilter final : public SeenKeys {
     return ContainsIn(filter_, engine_, keys, found);
   }
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
-    const size_t found = Contains(keys, fresh);
-    for (uint64_t& word : fresh.words().first(BitmapWords(keys.size()))) word = ~word;
-    if (const size_t last = keys.size() % 64; last != 0) {
-      fresh.words()[keys.size() / 64] &= (uint64_t{1} << last) - 1;
-    }
-    return keys.size() - found;
+    return text::FindAbsent(*this, keys, fresh);
   }
   double Fpr() const override { return filter_.expected_fpr(); }
   uint64_t bytes() const override { return filter_.bytes(); }

@@ -11,19 +11,13 @@
 #include <memory>
 #include <string>
 
+#include "text/units.h"
+
 namespace tamis::tools {
 
-class SeenKeys {
+// InsertIfAbsent throws Error(kInvalidArgument) if a key does not fit.
+class SeenKeys : public text::KnownKeys {
  public:
-  SeenKeys() = default;
-  SeenKeys(const SeenKeys&) = delete;
-  SeenKeys& operator=(const SeenKeys&) = delete;
-  virtual ~SeenKeys() = default;
-
-  // Like Queryable::Contains.
-  virtual size_t Contains(const Keys& keys, Bitmap found) = 0;
-  // Like ChangeableFilter::InsertIfAbsent. Throws Error(kInvalidArgument) if a key does not fit.
-  virtual size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) = 0;
   // Returns the false-positive rate for the keys inserted so far.
   virtual double Fpr() const = 0;
   virtual uint64_t bytes() const = 0;

@@ -2,15 +2,15 @@
 #ifndef TAMIS_TOOLS_COMMANDS_TEXT_UNITS_H_
 #define TAMIS_TOOLS_COMMANDS_TEXT_UNITS_H_
 
-#include <tamis/key_types.h>
+#include <tamis/keys.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "text/units.h"
 #include "tools/commands/seen_keys.h"
 #include "tools/input/input.h"
 #include "tools/input/key_reader.h"
@@ -24,10 +24,6 @@ struct TextOptions {
   std::optional<uint64_t> ngrams;   // words of an n-gram
   std::optional<double> threshold;  // share of the keys of a unit, in (0, 1]
 
-  static constexpr uint64_t kWords = 13;
-  static constexpr uint64_t kMostWords = 1000;
-  static constexpr double kThreshold = 0.8;
-
   // Adds --unit, --remove, --ngrams and --threshold.
   void AddTo(const CommandLine& command);
   // Throws Error(kInvalidArgument) for options that do not fit together.
@@ -38,17 +34,11 @@ struct TextOptions {
   bool annotates() const { return remove == "annotate"; }
   // Returns whether documents are kept or removed as a whole.
   bool whole_documents() const { return unit == "document" || remove == "document"; }
+  // Requires given() and Check().
+  text::UnitOptions units() const;
 };
 
-// A unit is the part of a text that is new or repeated: a document or a paragraph. It has one or
-// several keys: its own bytes, its paragraphs, or the n-grams of its words. A unit is repeated if
-// at least a share of its keys has occurred in earlier units that were new.
-//
-// A paragraph is a line of the document, without blanks at its ends. If it has fewer words than an
-// n-gram, all its words are one n-gram. A unit without keys is new.
-//
-// The key of an n-gram is an integer: the polynomial sum of h(w_i) kBase^(n-1-i) mod 2^64 over its
-// words w_0 to w_(n-1), plus n, where h is XXH3-64.
+// Compares the texts of batches of records, and forms the records to write.
 class TextUnits {
  public:
   struct Counts {
@@ -80,52 +70,15 @@ class TextUnits {
   Keys KeysOf(const KeyBatch& batch);
 
  private:
-  struct Paragraph {
-    size_t begin, bytes;     // in the document, with blanks, without the line end
-    size_t first_key, keys;  // in the keys of the slice
-    double share = 0;        // of its keys that occurred before
-    bool repeated = false;
-  };
-  enum class Fate : unsigned char { kUnchanged, kChanged, kLeftOut };
-  struct Document {
-    size_t first_paragraph, paragraphs;  // in the slice
-    size_t first_key, keys;              // in the keys of the slice
-    double share = 0;
-    bool repeated = false;
-    Fate fate = Fate::kUnchanged;
-  };
-  // The documents that one thread splits.
-  struct Slice {
-    std::vector<Document> documents;
-    std::vector<Paragraph> paragraphs;
-    std::vector<std::string_view> strings;  // the keys, unless they are n-grams
-    std::vector<uint64_t> ngrams;           // the keys, if they are n-grams
-    std::vector<uint64_t> last_words;       // hashes of the latest words, in a ring
-  };
-
-  void SplitAll(const KeyBatch& batch);
-  void Split(std::string_view text, Slice& slice) const;
-  void AddNgrams(std::string_view paragraph, Slice& slice) const;
-  // Calls `visit` for each unit that has keys: documents or paragraphs, in order.
-  template <typename Visit>
-  void ForEachUnit(Visit visit);
-  // For units of one key each, whose keys are strings.
-  void JudgeTogether(SeenKeys& seen);
-  void JudgeOneByOne(SeenKeys& seen);
   void AddLost(double fpr);
-  Fate FateOf(const Slice& slice, const Document& document) const;
-  std::string_view Annotated(const KeyBatch& batch, size_t i, const Slice& slice,
-                             const Document& document);
-  std::string_view WithoutRepeated(const KeyBatch& batch, size_t i, const Slice& slice,
-                                   const Document& document);
+  text::Fate FateOf(const text::Document& document) const;
+  std::string_view Annotated(const KeyBatch& batch, size_t i, const text::Units::Judged& judged);
+  std::string_view WithoutRepeated(const KeyBatch& batch, size_t i,
+                                   const text::Units::Judged& judged);
 
   const TextOptions options_;
-  const size_t words_;
-  const double threshold_;
-  uint64_t oldest_factor_ = 1;  // kBase^(n-1)
-  std::vector<Slice> slices_;
-  std::vector<std::string_view> strings_;
-  std::vector<uint64_t> bits_;
+  const text::UnitOptions unit_options_;
+  text::Units units_;
   std::string record_;
   std::optional<double> fpr_;  // after the last batch
   Counts counts_;

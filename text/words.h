@@ -5,13 +5,13 @@
 // word. Joiners and variation selectors continue a word, and do not begin one. Blanks, punctuation
 // and symbols, emoji included, are not parts of words. Words are not changed: upper and lower case,
 // for example, are different. A byte that is not a part of valid UTF-8 counts as a letter.
-#ifndef TAMIS_TOOLS_INPUT_WORDS_H_
-#define TAMIS_TOOLS_INPUT_WORDS_H_
+#ifndef TAMIS_TEXT_WORDS_H_
+#define TAMIS_TEXT_WORDS_H_
 
 #include <cstddef>
 #include <string_view>
 
-namespace tamis::tools {
+namespace tamis::text {
 
 class Words {
  public:
@@ -25,6 +25,6 @@ class Words {
   size_t at_ = 0;
 };
 
-}  // namespace tamis::tools
+}  // namespace tamis::text
 
-#endif  // TAMIS_TOOLS_INPUT_WORDS_H_
+#endif  // TAMIS_TEXT_WORDS_H_

@@ -1,11 +1,11 @@
-#include "tools/input/words.h"
+#include "text/words.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <vector>
 
-namespace tamis::tools {
+namespace tamis::text {
 namespace {
 
 struct Range {
@@ -143,4 +143,4 @@ std::string_view Words::Next() {
   return text_.substr(begin, at_ - begin);
 }
 
-}  // namespace tamis::tools
+}  // namespace tamis::text

@@ -1,5 +1,5 @@
 // Words of texts in several scripts.
-#include "tools/input/words.h"
+#include "text/words.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tamis::tools::words_test {
+namespace tamis::text::words_test {
 
 using Strings = std::vector<std::string>;
 
@@ -134,4 +134,4 @@ TEST(WordsTest, RandomBytes_GiveWordsInOrder) {
   }
 }
 
-}  // namespace tamis::tools::words_test
+}  // namespace tamis::text::words_test
