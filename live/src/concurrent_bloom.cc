@@ -3,7 +3,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/src/bulk/outcomes.h"
 #include "core/src/bulk/valid_keys.h"
 #include "core/src/filters/base/filter_access.h"
 #include "live/src/shared_bits.h"
@@ -22,18 +21,6 @@ template <typename F>
 SharedOf<F> Shared(const F& filter) noexcept {
   using detail::FilterAccess;
   return {filter, FilterAccess::KernelsOf(filter), FilterAccess::StorageOf(filter)};
-}
-
-// Calls visit(hashes, n, begin) for the hashes of a batch, up to 64 at a time.
-template <typename Visit>
-void ForEach64(const detail::Kernels& kernels, const Batch& batch, const Visit& visit) {
-  alignas(64) uint64_t hashes[detail::kBatchKeys];
-  detail::ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
-    kernels.hash(slice, hashes);
-    for (size_t i = 0; i < slice.n; i += 64) {
-      visit(hashes + i, std::min<size_t>(64, slice.n - i), begin + i);
-    }
-  });
 }
 
 }  // namespace
@@ -111,8 +98,9 @@ bool ConcurrentBloom<F>::ChangeOne(Change change, KeyType type, uint64_t hash) n
 template <typename F>
 size_t ConcurrentBloom<F>::Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) {
   detail::FilterAccess::RequireWritable(filter_);
-  const uint64_t inserted =
-      change == Change::kInsert ? InsertAll(keys, outputs) : InsertAbsent(keys, outputs);
+  const uint64_t inserted = change == Change::kInsert ? InsertAll(keys, outputs)
+                                                      : detail::InsertAbsentShared(
+                                                            Shared(filter_), keys, hash(), outputs);
   AddCounts(keys.key_type(), inserted);
   return inserted;
 }
@@ -121,7 +109,7 @@ template <typename F>
 uint64_t ConcurrentBloom<F>::InsertAll(const Keys& keys, const ChangeOutputs& outputs) {
   const SharedOf<F> shared = Shared(filter_);
   const auto insert = [&](const Batch& batch, uint64_t, detail::Outcomes&) {
-    ForEach64(shared.kernels, batch, [&](const uint64_t* hashes, size_t count, size_t) {
+    detail::ForEach64(shared.kernels, batch, [&](const uint64_t* hashes, size_t count, size_t) {
       detail::InsertShared(shared, hashes, count);
     });
     return batch.n;
@@ -135,25 +123,6 @@ uint64_t ConcurrentBloom<F>::InsertAll(const Keys& keys, const ChangeOutputs& ou
       [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes of_valid) {
         return detail::ChangeByAll({shared.kernels, insert, make_writer}, n, source, true, alone, n,
                                    of_valid);
-      });
-}
-
-template <typename F>
-uint64_t ConcurrentBloom<F>::InsertAbsent(const Keys& keys, const ChangeOutputs& outputs) {
-  const SharedOf<F> shared = Shared(filter_);
-  const auto insert = [&](const Batch& slice, uint64_t* missing) {
-    ForEach64(shared.kernels, slice, [&](const uint64_t* hashes, size_t n, size_t begin) {
-      missing[begin / 64] = detail::InsertShared(shared, hashes, n);
-    });
-  };
-  return detail::ForValidKeys(
-      keys, hash(), outputs,
-      [&](uint64_t n, const detail::BatchSource& source, detail::Outcomes of_valid) {
-        uint64_t sum = 0;
-        source(shared.kernels, 0, n, [&](const Batch& batch, uint64_t index) {
-          sum += detail::InsertAbsent(shared.kernels, batch, index, of_valid, insert);
-        });
-        return sum;
       });
 }
 

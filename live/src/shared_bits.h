@@ -3,11 +3,14 @@
 #ifndef TAMIS_LIVE_SRC_SHARED_BITS_H_
 #define TAMIS_LIVE_SRC_SHARED_BITS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "core/src/bulk/change_loop.h"
+#include "core/src/bulk/outcomes.h"
+#include "core/src/bulk/valid_keys.h"
 #include "tamis/filters/bloom_filter.h"
 #include "tamis/filters/split_block_filter.h"
 
@@ -21,7 +24,9 @@ inline uint64_t* WordsOf(const Storage& storage) noexcept {
 struct SharedBlocks {
   SharedBlocks(const SplitBlockBloomFilter& filter, const Kernels& its_kernels,
                const Storage& storage)
-      : kernels(its_kernels), words(WordsOf(storage)), num_blocks(filter.num_blocks()) {}
+      : SharedBlocks(its_kernels, WordsOf(storage), filter.num_blocks()) {}
+  SharedBlocks(const Kernels& its_kernels, uint64_t* its_words, uint64_t blocks)
+      : kernels(its_kernels), words(its_words), num_blocks(blocks) {}
 
   const Kernels& kernels;
   uint64_t* words;
@@ -49,6 +54,37 @@ bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept;
 // was 0 before.
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept;
 uint64_t InsertShared(const SharedArray& filter, const uint64_t* hashes, size_t n) noexcept;
+
+// Calls visit(hashes, n, begin) for the hashes of a batch, up to 64 at a time.
+template <typename Visit>
+void ForEach64(const Kernels& kernels, const Batch& batch, const Visit& visit) {
+  alignas(64) uint64_t hashes[kBatchKeys];
+  ForEachSlice(batch, [&](const Batch& slice, size_t begin) {
+    kernels.hash(slice, hashes);
+    for (size_t i = 0; i < slice.n; i += 64) {
+      visit(hashes + i, std::min<size_t>(64, slice.n - i), begin + i);
+    }
+  });
+}
+
+// Inserts the keys that are absent. Returns their number. The bitmaps of `outputs` must be 0.
+template <typename SharedFilter>
+uint64_t InsertAbsentShared(const SharedFilter& filter, const Keys& keys, const HashSpec& hash,
+                            const ChangeOutputs& outputs) {
+  const auto insert = [&](const Batch& slice, uint64_t* missing) {
+    ForEach64(filter.kernels, slice, [&](const uint64_t* hashes, size_t n, size_t begin) {
+      missing[begin / 64] = InsertShared(filter, hashes, n);
+    });
+  };
+  return ForValidKeys(keys, hash, outputs,
+                      [&](uint64_t n, const BatchSource& source, Outcomes of_valid) {
+                        uint64_t sum = 0;
+                        source(filter.kernels, 0, n, [&](const Batch& batch, uint64_t index) {
+                          sum += InsertAbsent(filter.kernels, batch, index, of_valid, insert);
+                        });
+                        return sum;
+                      });
+}
 
 // Returns a writer that collects the bits of `n` keys before it sets them, so that one write of a
 // word serves several keys. Returns nullptr if this would not be faster. Throws Error(kOutOfMemory)

@@ -95,7 +95,6 @@ class ConcurrentBloom final : public ConcurrentFilter {
   bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   uint64_t InsertAll(const Keys& keys, const ChangeOutputs& outputs);
-  uint64_t InsertAbsent(const Keys& keys, const ChangeOutputs& outputs);
   void MergeFrom(const Filter& other, const ConcurrentFilter* shared) override;
   AnyFilter MakeSnapshot(const MemoryOptions& memory) const override { return Snapshot(memory); }
   void AddCounts(KeyTypes types, uint64_t keys) noexcept;
