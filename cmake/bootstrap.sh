@@ -343,7 +343,7 @@ format() {
   mode="--dry-run -Werror"
   [ "${1:-}" != --fix ] || mode=-i
   cd "$root"
-  find core bank formats join plan simd cuda live redis parquet bindings tools tests bench examples -name "*.h" -o -name "*.c" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
+  find core bank formats join plan simd cuda live redis parquet text bindings tools tests bench examples -name "*.h" -o -name "*.c" -o -name "*.cc" -o -name "*.cu" -o -name "*.cuh" |
     sort | xargs clang-format-14 $mode
 }
 

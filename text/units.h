@@ -27,10 +27,10 @@ inline constexpr double kNgramFpr = 1e-3;
 inline constexpr uint64_t kMinCapacity = uint64_t{1} << 16;
 
 struct UnitOptions {
-  bool by_words = false;         // whether the keys are n-grams
-  bool by_paragraphs = false;    // whether the keys are paragraphs
-  bool whole_documents = true;   // whether the units are documents
-  size_t words = kWords;         // of an n-gram, from 1 to kMostWords
+  bool by_words = false;          // whether the keys are n-grams
+  bool by_paragraphs = false;     // whether the keys are paragraphs
+  bool whole_documents = true;    // whether the units are documents
+  size_t words = kWords;          // of an n-gram, from 1 to kMostWords
   double threshold = kThreshold;  // share of the keys of a unit, in (0, 1]
 
   // Returns the options for a unit of the command: "document", "paragraph" or "ngram". Returns

@@ -5,7 +5,7 @@ Usage: make_stubs.py [--check]
 --check: writes nothing. Status 1 if a stub differs from the generated one.
 
 Types come from the signatures of the bindings, from the annotations of live.py, and from
-stubs.pattern. parquet.py has no stub: type checkers read its annotations.
+stubs.pattern. parquet.py and text.py have no stubs: type checkers read their annotations.
 """
 import difflib
 import importlib

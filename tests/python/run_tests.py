@@ -19,7 +19,7 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = ["bindings/python", "CMakeLists.txt", "LICENSE", "bank", "cmake", "core", "formats", "join", "live",
-         "parquet", "plan", "redis", "simd"]
+         "parquet", "plan", "redis", "simd", "text"]
 BUILD = ["scikit-build-core>=1.1", "nanobind==3.1.0", "ninja"]  # stubs vary with nanobind
 TEST = ["pytest", "hypothesis", "numpy", "pyarrow", "polars", "pandas", "duckdb"]
 
@@ -67,7 +67,7 @@ def check_sdist(python, package, folder):
     inside = {name.partition("/")[2] for name in names}
     for needed in ("src/module.cc", "tamis/__init__.py", "tamis/py.typed", "tamis/__init__.pyi",
                    "library/CMakeLists.txt", "library/core/include/tamis/version.h",
-                   "library/simd/split_block.cc",
+                   "library/simd/split_block.cc", "library/text/units.cc",
                    "library/parquet/CMakeLists.txt", "library/redis/CMakeLists.txt", "LICENSE", "README.md"):
         assert needed in inside, f"the sdist has no {needed}"
     for part in re.search(r"set\(TAMIS_ALL_PARTS ([\w ]+)\)", (ROOT / "CMakeLists.txt").read_text())[1].split():

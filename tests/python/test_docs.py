@@ -12,13 +12,14 @@ import tamis
 import tamis.join
 import tamis.live
 import tamis.parquet
+import tamis.text
 
 try:
     import tamis.redis
 except ImportError:  # built without hiredis
-    MODULES = [tamis, tamis.join, tamis.live, tamis.parquet]
+    MODULES = [tamis, tamis.join, tamis.live, tamis.parquet, tamis.text]
 else:
-    MODULES = [tamis, tamis.join, tamis.live, tamis.parquet, tamis.redis]
+    MODULES = [tamis, tamis.join, tamis.live, tamis.parquet, tamis.text, tamis.redis]
 PACKAGE = pathlib.Path(os.environ.get("TAMIS_PYTHON_DIR",
                                       pathlib.Path(__file__).parents[2] / "bindings/python"))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -33,7 +33,7 @@ WINDOWS = r"windows\.h"
 OS = r"core/src/os/\w+\.h"
 # Folders that use core, are in the same library, and follow the order of its folders.
 PARTS = ("bank", "formats", "join", "plan")
-LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "bindings")
+LIBRARY = ("core", *PARTS, "simd", "live", "redis", "parquet", "text", "bindings")
 # For every folder: texts of messages, and everything that compilers spell differently.
 SHARED = r"tamis/detail/(str_cat|compiler)\.h"
 PUBLIC = rf"tamis/(?!detail/|c/|c\.h)[\w/]+\.h|{SHARED}"
@@ -295,7 +295,7 @@ def check_rooms(root):
 def check_kinds(root):
     """Code for all kinds uses their table; code for one kind is in the folder of that kind."""
     for name in sources(root):
-        if name.split("/")[0] not in (*PARTS, "tools", "bench") and not name.startswith("core/src/"):
+        if name.split("/")[0] not in (*PARTS, "text", "tools", "bench") and not name.startswith("core/src/"):
             continue
         if name.startswith("core/src/filters/kinds/"):
             continue

@@ -16,7 +16,8 @@ from scikit_build_core.build import (  # noqa: F401  hooks of PEP 517 and 660
 
 _HERE = pathlib.Path(__file__).resolve().parent.parent
 _COPY = _HERE / "library"
-_PARTS = ["CMakeLists.txt", "bank", "cmake", "core", "formats", "join", "live", "parquet", "plan", "redis", "simd"]
+_PARTS = ["CMakeLists.txt", "bank", "cmake", "core", "formats", "join", "live", "parquet", "plan", "redis", "simd",
+          "text"]
 
 
 def _root():

@@ -7,6 +7,7 @@
 #include "bindings/python/src/join/join_classes.h"
 #include "bindings/python/src/live/live_classes.h"
 #include "bindings/python/src/queries/answer.h"
+#include "bindings/python/src/text/text_classes.h"
 #include "tamis/version.h"
 
 NB_MODULE(_tamis, m) {
@@ -41,6 +42,9 @@ NB_MODULE(_tamis, m) {
   nanobind::module_ parquet = m.def_submodule("parquet");
   parquet.attr("__name__") = "tamis.parquet";
   DefineParquet(parquet);
+  nanobind::module_ text = m.def_submodule("text");
+  text.attr("__name__") = "tamis.text";
+  DefineText(text);
   nanobind::module_::import_("os").attr("register_at_fork")(
       nanobind::arg("after_in_child") = nanobind::cpp_function([] { ++g_forks; }));
 }
