@@ -31,7 +31,7 @@ ConcurrentSplitBlockView::ConcurrentSplitBlockView(std::span<std::byte> blocks,
 
 uint64_t ConcurrentSplitBlockView::inserted_count() const noexcept {
   if (inserted_ == nullptr) return 0;
-  return std::atomic_ref(*inserted_).load(std::memory_order_relaxed);
+  return std::atomic_ref<uint64_t>(*inserted_).load(std::memory_order_relaxed);
 }
 
 size_t ConcurrentSplitBlockView::InsertIfAbsent(const Keys& keys, Bitmap fresh) const {
@@ -39,7 +39,7 @@ size_t ConcurrentSplitBlockView::InsertIfAbsent(const Keys& keys, Bitmap fresh) 
   const uint64_t inserted =
       detail::InsertAbsentShared(shared, keys, view_.hash(), detail::BitsFor(keys.size(), fresh));
   if (inserted_ != nullptr && inserted > 0) {
-    std::atomic_ref(*inserted_).fetch_add(inserted, std::memory_order_relaxed);
+    std::atomic_ref<uint64_t>(*inserted_).fetch_add(inserted, std::memory_order_relaxed);
   }
   return inserted;
 }

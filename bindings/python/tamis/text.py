@@ -8,6 +8,7 @@
 from __future__ import annotations as _annotations
 
 import contextlib as _contextlib
+import errno as _errno
 import json as _json
 import mmap as _mmap
 import os as _os
@@ -65,15 +66,23 @@ def _text_of(document):
     return text
 
 
+def _reserve(file, size):
+    """Sets the size of a file. Raises OSError if there is no room, because writes to mapped memory could not."""
+    if hasattr(_os, "posix_fallocate"):
+        try:
+            return _os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            if error.errno not in (_errno.EINVAL, _errno.EOPNOTSUPP):  # of file systems without it
+                raise
+    return file.truncate(size)
+
+
 def _new_file(path, size, header):
     """Makes a file with this header in one step, unless the path exists."""
     made, temporary = _tempfile.mkstemp(dir=_os.path.dirname(path), prefix=_os.path.basename(path) + ".")
     try:
         with open(made, "r+b") as file:
-            if hasattr(_os, "posix_fallocate"):
-                _os.posix_fallocate(made, 0, size)  # a write to a sparse file could find no room later
-            else:
-                file.truncate(size)
+            _reserve(file, size)
             file.write(header)
         with _contextlib.suppress(FileExistsError):
             _os.link(temporary, path)
@@ -120,8 +129,8 @@ class DedupFilter:
     capacity: number of different documents, paragraphs or n-grams to size the filter for. If more
         are inserted, a RuntimeWarning states the rate.
     fpr: false-positive rate at the capacity. The default is 1e-6, and 1e-3 for n-grams.
-    remove: 'document' keeps or drops documents. 'paragraph' also removes paragraphs from them:
-        call clean() instead of filter().
+    remove: 'document' keeps or drops documents as a whole. 'paragraph' removes paragraphs from
+        them, like the command by default: call clean() instead of filter().
     against: a filter, or the path of its file. Texts are compared with it only, and it does not
         change. Excludes capacity, fpr and shared.
     shared: path of a file with the filter, which all processes map that open this path. On Linux,

@@ -136,7 +136,8 @@ class PyDeduplicator {
     auto* const words = reinterpret_cast<uint64_t*>(to.mutable_blocks().data());
     for (size_t i = 0; i < blocks.size() / sizeof(uint64_t); ++i) {
       // atomic_ref takes no const before C++26.
-      words[i] = std::atomic_ref(const_cast<uint64_t&>(from[i])).load(std::memory_order_relaxed);
+      words[i] =
+          std::atomic_ref<uint64_t>(const_cast<uint64_t&>(from[i])).load(std::memory_order_relaxed);
     }
     to.AddInserted(inserted_count());
     copy.set_key_types(inserted_count() > 0 ? KeyTypes(key_type()) : KeyTypes());
