@@ -436,3 +436,24 @@ def test_the_example(tmp_path, monkeypatch, workers):
             model.seen.update(keys)
     assert all(model.repeated(keys) for text in texts for keys in model.units(text) if keys)
     assert 0 < left < 600
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_the_example_for_datatrove(tmp_path, monkeypatch, method):
+    for package in ("datatrove", "orjson", "regex"):  # datatrove requires the others only for these steps
+        pytest.importorskip(package)
+    monkeypatch.syspath_prepend(EXAMPLES)
+    example = importlib.import_module("datatrove_dedup")
+    numbers = random.Random(5)
+    texts = ["\n".join(f"paragraph {numbers.randrange(3000)}" for _ in range(3)) for _ in range(1200)]
+    (tmp_path / "in").mkdir()
+    for i in range(4):
+        (tmp_path / f"in/{i}.jsonl").write_text("".join(
+            json.dumps({"id": str(n), "text": texts[n]}) + "\n" for n in range(300 * i, 300 * i + 300)))
+    output = tmp_path / "out"
+    inserted = example.main(str(tmp_path / "in"), str(output), workers=2, start_method=method)
+    kept = [json.loads(line)["text"] for path in output.glob("*.jsonl") for line in path.open()]
+    parts = collections.Counter(part for text in kept for part in text.split("\n"))
+    assert set(parts) == {part for text in texts for part in text.split("\n")}
+    assert sum(parts.values()) == inserted  # each insertion kept one paragraph, also those that overlapped
+    assert len(list(output.glob("*.jsonl"))) == 4 and len(kept) < 1200

@@ -145,8 +145,8 @@ class DedupFilter:
 
     - A text whose call has returned is found by every call that begins afterwards. So the same
       text, or paragraph, is kept twice only by calls that overlap in time.
-    - Calls that overlap never both drop a text because of each other. A part is dropped only if its
-      keys are in parts that were kept, or are false positives.
+    - Calls that overlap never both drop a text because of each other. A part is dropped only if
+      enough of its keys are in parts that were kept, or are false positives.
     - With one worker, the result is that of the command. With several, it depends on the order in
       which they call.
     - Keys are inserted before a call returns. If a worker is killed, or a task runs again, the
