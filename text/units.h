@@ -17,7 +17,8 @@ namespace tamis::text {
 inline constexpr uint64_t kWords = 13;
 inline constexpr uint64_t kMostWords = 1000;
 inline constexpr double kThreshold = 0.8;
-// The false-positive rate of a filter of documents or paragraphs: a false positive loses a unit.
+// The false-positive rate of a filter of lines, documents or paragraphs. A false positive loses
+// one.
 inline constexpr double kFpr = 1e-6;
 // The false-positive rate of a filter of n-grams. Many n-grams of a paragraph must be false
 // positives at once.

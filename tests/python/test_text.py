@@ -14,21 +14,24 @@ import subprocess
 import types
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from text_workers import open_shared, work
 
 import tamis
 import tamis.text
 from tamis.text import DedupFilter
 
 COMMAND = os.environ.get("TAMIS_COMMAND")
+FORK = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
 EXAMPLES = pathlib.Path(__file__).parents[2] / "bindings/python/examples"
 # Blanks, punctuation, and letters of a script without spaces, in which each is a word.
 ALPHABET = "ab_\u00e9 \u4e2d\u6587.,\t\r"
 WORD = re.compile("[\u4e2d\u6587]|[ab_\u00e90-9]+")
 
-# The units, and what is removed.
+# Values of `unit` and `remove`.
 MODES = [("document", "document"), ("paragraph", "document"), ("paragraph", "paragraph"),
          ("ngram", "document"), ("ngram", "paragraph")]
 
@@ -221,6 +224,14 @@ def test_documents_are_texts_or_have_one():
     assert step.inserted_count == 2
 
 
+def test_a_long_text_has_its_keys_only_once():
+    step = DedupFilter(unit="paragraph", remove="paragraph", capacity=200_000)
+    text = "\n".join(f"paragraph {i}" for i in range(100_000))
+    assert step.clean(text) is text and step.inserted_count == 100_000
+    assert step.clean(text + "\nnew\n\n") == "new\n\n" and step.clean(text) is None
+    assert step.inserted_count == 100_001
+
+
 @pytest.mark.parametrize("options, error, reason", [
     ({"unit": "sentence"}, ValueError, "unit is 'sentence'"),
     ({"remove": "annotate"}, ValueError, "remove is 'annotate'"),
@@ -246,6 +257,13 @@ def test_wrong_options_are_refused_before_a_file_is_made(tmp_path, options, erro
     with pytest.raises(error, match=reason):
         DedupFilter(**{"capacity": 100, "shared": tmp_path / "seen", **options})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_options_are_numbers_of_any_type(tmp_path):
+    path = tmp_path / "seen"
+    assert DedupFilter(unit="ngram", ngrams=np.int8(5), threshold=np.float16(0.5), capacity=np.int64(100),
+                       fpr=np.float32(0.25), shared=path).filter("a b")
+    assert not DedupFilter(unit="ngram", ngrams=5, threshold=0.5, capacity=100, fpr=0.25, shared=path).filter("a b")
 
 
 def test_filter_refuses_to_hide_changes():
@@ -312,12 +330,6 @@ def test_a_filter_that_is_too_full_warns_once():
     assert step.expected_fpr > 2 * before
 
 
-def work(step, texts, barrier, queue):
-    """Puts what a worker keeps into the queue. All workers begin at the same time."""
-    barrier.wait(60)
-    queue.put([text for text in map(step.clean, texts) if text is not None])
-
-
 def run_workers(method, step, lists):
     """Returns what each of several processes keeps of its list of texts."""
     context = multiprocessing.get_context(method)
@@ -332,11 +344,9 @@ def run_workers(method, step, lists):
     return kept
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.parametrize("unit", ["document", "paragraph", "ngram"])
+@pytest.mark.parametrize("method, unit", [(FORK, "document"), (FORK, "paragraph"), (FORK, "ngram"),
+                                          ("spawn", "ngram")])
 def test_processes_share_a_filter(tmp_path, method, unit):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip("no fork here")
     options = {"threshold": 1.0} if unit != "document" else {}
     step = DedupFilter(unit=unit, capacity=200_000, fpr=1e-9, shared=tmp_path / "seen", **options)
     texts = [" ".join(f"{i}.{j}" for j in range(30)) for i in range(3000)]
@@ -363,27 +373,21 @@ def test_processes_drop_only_what_is_kept(tmp_path, unit, remove):
     model = Model(unit, remove, 3, 0.8)
     texts = random_texts(4, 1500)
     lists = [random.Random(i).sample(texts, len(texts)) for i in range(4)]
-    for kept in run_workers("spawn", step, lists):
+    for kept in run_workers(FORK, step, lists):
         for text in kept:
             for keys in model.units(text):
                 model.seen.update(keys)
-    # The keys of what was kept suffice to drop everything that was dropped.
+    # The kept parts have enough keys of every part that was dropped.
     assert all(model.repeated(keys) for text in texts for keys in model.units(text) if keys)
 
 
 def test_workers_without_shared_memory_have_copies():
     step = DedupFilter(capacity=100)
     step.filter("a")
-    for method in set(multiprocessing.get_all_start_methods()) & {"fork", "spawn"}:
+    for method in (FORK, "spawn"):
         assert run_workers(method, step, [["a", "b"], ["b", "c"]]) in (
             [["b"], ["b", "c"]], [["b", "c"], ["b"]])
     assert step.inserted_count == 1 and step.filter("b")
-
-
-def open_shared(path, barrier, queue):
-    barrier.wait(60)
-    step = DedupFilter(unit="paragraph", capacity=1000, shared=path)
-    queue.put([step.filter(f"{os.getpid()} {i}") for i in range(20)])
 
 
 def test_processes_make_a_file_at_the_same_time(tmp_path):

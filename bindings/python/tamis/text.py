@@ -167,8 +167,8 @@ class DedupFilter:
                  fpr: float | None = None, remove: str = "document",
                  against: _Filter | _StaticFilter | _Path | None = None,
                  shared: _Path | None = None) -> None:
-        ngrams = ngrams if ngrams is None else _index(ngrams)
-        capacity = capacity if capacity is None else _index(capacity)
+        ngrams, capacity = (number if number is None else int(_index(number)) for number in (ngrams, capacity))
+        threshold, fpr = (share if share is None else float(share) for share in (threshold, fpr))
         reason = _unsuitable(unit, ngrams, threshold, capacity, remove, against, fpr, shared)
         if reason is not None:
             raise ValueError(reason)
@@ -180,7 +180,7 @@ class DedupFilter:
             fpr = _text.NGRAM_FPR if unit == "ngram" else _text.FPR
         self._options = {
             "unit": unit, "remove": remove, "ngrams": _text.WORDS if ngrams is None else ngrams,
-            "threshold": _text.THRESHOLD if threshold is None else float(threshold),
+            "threshold": _text.THRESHOLD if threshold is None else threshold,
             "capacity": capacity, "fpr": fpr}
         self._against = against
         self._shared = None if shared is None else _os.path.abspath(_os.fspath(shared))

@@ -76,6 +76,9 @@ class InFilter final : public text::KnownKeys {
   const Queryable& filter_;
 };
 
+// The memory of the units of longer texts is freed at once.
+constexpr size_t kMostReused = size_t{1} << 20;
+
 // Several threads may judge texts at the same time. The GIL protects `idle_`.
 class PyDeduplicator {
  public:
@@ -115,7 +118,7 @@ class PyDeduplicator {
       InFilter known(filter.queryable());
       judge(known);
     }
-    idle_.push_back(std::move(units));
+    if (bytes.size() <= kMostReused) idle_.push_back(std::move(units));
     if (fate == Fate::kLeftOut) return nb::none();
     if (fate == Fate::kUnchanged) return nb::borrow(text);
     return nb::str(rest.data(), rest.size());
@@ -190,7 +193,7 @@ void Make(PyDeduplicator* self, const std::string& unit, bool whole_documents, U
   std::optional<text::UnitOptions> options = text::UnitOptions::Of(unit, whole_documents);
   const bool fits = options && ngrams.value >= 1 && ngrams.value <= text::kMostWords &&
                     threshold > 0 && threshold <= 1 && memory.is_none() != against.is_none();
-  if (!fits) throw nb::value_error("tamis.text checks these options");
+  if (!fits) throw nb::value_error("invalid options: make a tamis.text.DedupFilter instead");
   options->words = ngrams.value;
   options->threshold = threshold;
   new (self) PyDeduplicator(*options, memory, against);
