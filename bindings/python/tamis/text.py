@@ -150,8 +150,8 @@ class DedupFilter:
     - With one worker, the result is that of the command. With several, it depends on the order in
       which they call.
     - Keys are inserted before a call returns. If a worker is killed, or a task runs again, the
-      texts that it had kept, and did not write, are dropped. Start it again with a copy of the
-      file from before the task.
+      texts that it had kept are dropped the second time. Instead, put back a copy of the file, and
+      run all tasks again that ran since the copy was made.
 
     An object with `shared` is pickled as its path and options, and the file must exist where it is
     unpickled. Without `shared`, pickles contain the filter. Its copies, and the copies in children
