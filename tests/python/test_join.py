@@ -11,7 +11,7 @@ import pytest
 
 import tamis
 import tamis.join
-from tamis.join import JoinFilter, JoinPart, JoinProbe
+from tamis.join import ColumnHashes, JoinFilter, JoinPart, JoinProbe
 
 polars = pytest.importorskip("polars")
 
@@ -176,8 +176,8 @@ def test_columns():
         other.contains(many)
     with pytest.raises(tamis.InvalidArgumentError, match="another hash or seed"):
         other.make_part(0).insert(many)
-    with pytest.raises(TypeError):
-        tamis.SplitBlockBloomFilter(10).insert(many)
+    with pytest.raises(tamis.InvalidArgumentError, match="another hash or seed"):
+        tamis.SplitBlockBloomFilter(10, seed=1).insert(many)
 
 
 def test_order_of_calls():
@@ -381,3 +381,20 @@ def test_times_that_need_more_bits_need_hashes():
     assert f.contains(days).tolist() == [False, True] and f.select(days).tolist() == [1]
     assert f.select_from(days, [1, 0]).tolist() == [1]
     assert joined(days, key_type="hashes").contains(days).all()
+
+
+@pytest.mark.parametrize("hash, seed", [("xxh3", 0), ("xxh64", 7)])
+def test_hashes_are_keys_of_filters(hash, seed):
+    keys = ["ada", "bob", "eve", "ada"]
+    hashes = JoinFilter(1, key_type="hashes", hash=hash, seed=seed).hash_columns([keys])
+    again = ColumnHashes.from_bytes(hashes.to_bytes(), hash=hash, seed=seed)
+    assert len(again) == 4 and again.to_bytes() == hashes.to_bytes()
+    for make in (tamis.SplitBlockBloomFilter, tamis.CuckooFilter16, tamis.BloomFilter):
+        f, g = make(100, hash=hash, seed=seed), make(100, hash=hash, seed=seed)
+        assert f.insert_if_absent(again) == g.insert_if_absent(keys) == [True, True, True, False]
+        assert bytes(memoryview(f)) == bytes(memoryview(g))
+        assert f.contains(hashes) == [True] * 4 and "bob" in f
+        with pytest.raises(tamis.InvalidArgumentError, match="another hash or seed"):
+            make(100, seed=1).insert(again)
+    with pytest.raises(ValueError, match="not a multiple of 8"):
+        ColumnHashes.from_bytes(b"123456789")

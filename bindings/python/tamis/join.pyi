@@ -6,6 +6,9 @@ import tamis
 from tamis import _Keys, _Path
 
 class ColumnHashes:
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: Buffer, *, hash: str = "xxh3", seed: int = 0) -> ColumnHashes: ...
     def __len__(self) -> int: ...
 
 class JoinCandidate:

@@ -54,6 +54,9 @@ class FilterHolder : public Base {
         filter(std::move(made)) {}
 
   const Queryable& queryable() const override { return *filter; }
+  std::unique_ptr<KeySource> KeysOf(nb::handle x) const override {
+    return KeysOrHashesOf(x, filter->hash());
+  }
 
   // Returns nullptr if keys cannot be erased.
   ErasableFilter* erasable() const noexcept { return filter.template As<ErasableFilter>(); }

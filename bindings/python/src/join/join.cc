@@ -169,11 +169,30 @@ PyColumnHashes* HashRows(const PyJoinFilter& f,
   return new PyColumnHashes{f.filter.hash(), HashColumns(keys, f.filter.hash())};
 }
 
+Result<"bytes"> HashBytes(const PyColumnHashes& c) {
+  const std::vector<uint64_t>& hashes = c.rows.hashes();
+  return nb::bytes(hashes.data(), hashes.size() * sizeof(uint64_t));
+}
+
+PyColumnHashes* HashesOf(BufferArg data, const std::string& hash, Unsigned seed) {
+  const HeldBuffer held(data, PyBUF_SIMPLE);
+  const auto n = static_cast<size_t>(held.view().len);
+  if (n % sizeof(uint64_t) != 0) {
+    throw nb::value_error(
+        tamis::detail::StrCat("a hash has 8 bytes, and ", n, " is not a multiple of 8").c_str());
+  }
+  std::vector<uint64_t> hashes(n / sizeof(uint64_t));
+  if (n != 0) std::memcpy(hashes.data(), held.view().buf, n);
+  const Keys keys = Hashes{hashes};
+  const HashSpec spec = SpecOf(hash, seed.value, std::nullopt);
+  return new PyColumnHashes{spec, HashColumns(std::span(&keys, 1), spec)};
+}
+
 // ---- Parts ----
 
 uint64_t Insert(PyJoinPart& p, KeysArg x) {
   p.gate.WaitToWrite();
-  const auto source = JoinKeysOf(x, p.part.hash());
+  const auto source = KeysOrHashesOf(x, p.part.hash());
   uint64_t inserted = 0;
   const auto lock = [&] { return Writing(p.gate); };
   ForBatches(*source, nb::none(), NoPreparation, lock, [&](const Keys& keys, uint64_t) {
@@ -244,6 +263,15 @@ constexpr char kFilterArguments[] =
     "    stands for the costs of a typical machine. The file decides the structure together with\n"
     "    l2_bytes and l3_bytes.\n\n"
     "All parts of a join must be made with the same arguments, on every machine.";
+constexpr char kColumnHashesDoc[] =
+    "The rows of several columns, as keys: see JoinFilter.hash_columns. They are keys of joins\n"
+    "and of filters with the same hash and seed.\n\n"
+    ">>> columns = tamis.join.JoinFilter(1, key_type='hashes').hash_columns([['ada', 'bob']])\n"
+    ">>> f = tamis.SplitBlockBloomFilter(1000)\n"
+    ">>> f.insert(tamis.join.ColumnHashes.from_bytes(columns.to_bytes()))\n"
+    "2\n"
+    ">>> 'bob' in f\n"
+    "True\n";
 constexpr char kHashColumnsDoc[] =
     "Returns the rows of several columns as keys of this join. A row is null if one of its\n"
     "columns is null. The order of columns matters. Requires key_type='hashes'.\n\n"
@@ -364,18 +392,26 @@ void DefinePart(nb::module_& m) {
 
 }  // namespace
 
-std::unique_ptr<KeySource> JoinKeysOf(nb::handle x, const HashSpec& hash) {
+std::unique_ptr<KeySource> KeysOrHashesOf(nb::handle x, const HashSpec& hash) {
   if (!nb::isinstance<PyColumnHashes>(x)) return MakeKeySource(x, Numbers::kIntegers, kCachedKeys);
   if (nb::cast<PyColumnHashes&>(x).hash != hash) {
     throw Error(ErrorCode::kInvalidArgument,
-                "these are hashes of columns of a join with another hash or seed");
+                "these are hashes of columns with another hash or seed");
   }
   return std::make_unique<HashSource>(x);
 }
 
 void DefineJoin(nb::module_& m) {
-  nb::class_<PyColumnHashes>(m, "ColumnHashes",
-                             "The rows of several columns, as keys: see JoinFilter.hash_columns.")
+  nb::class_<PyColumnHashes>(m, "ColumnHashes", kColumnHashesDoc)
+      .def(
+          "to_bytes", HashBytes,
+          "Returns the hashes, 8 bytes each in the byte order of this machine. The hash of a null\n"
+          "is unspecified.")
+      .def_static(
+          "from_bytes", HashesOf, nb::arg("data"), nb::kw_only(), nb::arg("hash") = "xxh3",
+          nb::arg("seed") = Unsigned{}, nb::rv_policy::take_ownership,
+          "Returns keys with these hashes, without nulls. hash, seed: as in the filter that\n"
+          "made them. Raises ValueError if data is not a multiple of 8 bytes.")
       .def("__len__", [](const PyColumnHashes& c) { return c.rows.hashes().size(); });
   DefineChoice(m);
   DefinePart(m);

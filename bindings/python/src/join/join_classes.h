@@ -17,15 +17,11 @@ namespace tamis::python {
 
 namespace nb = nanobind;
 
-// The hashes of rows of several columns. Keys only for joins with this hash.
+// The hashes of rows of several columns. Keys only for joins and filters with this hash.
 struct PyColumnHashes {
   HashSpec hash;
   ColumnHashes rows;
 };
-
-// Returns the keys of an object, which may also be a PyColumnHashes. Throws
-// Error(kInvalidArgument) if its hash is not `hash`.
-std::unique_ptr<KeySource> JoinKeysOf(nb::handle x, const HashSpec& hash);
 
 // The gate orders add and complete. Queries do not need it.
 class PyJoinFilter : public PyQueryable {
@@ -37,7 +33,7 @@ class PyJoinFilter : public PyQueryable {
 
   const Queryable& queryable() const override { return filter; }
   std::unique_ptr<KeySource> KeysOf(nb::handle x) const override {
-    return JoinKeysOf(x, filter.hash());
+    return KeysOrHashesOf(x, filter.hash());
   }
 
   const JoinKeyType key_type;

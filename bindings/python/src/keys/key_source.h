@@ -3,6 +3,7 @@
 #define TAMIS_BINDINGS_PYTHON_SRC_KEYS_KEY_SOURCE_H_
 
 #include <nanobind/nanobind.h>
+#include <tamis/hash.h>
 #include <tamis/keys.h>
 #include <tamis/time_keys.h>
 
@@ -128,6 +129,10 @@ nb::handle InKinds(const char* name);
 // in a batch whose keys are read one by one.
 std::unique_ptr<KeySource> MakeKeySource(nb::handle object, Numbers numbers = Numbers::kIntegers,
                                          size_t gathered = kConvertedKeys);
+
+// Returns the keys of an object for a filter with this hash. The object may also be a
+// tamis.join.ColumnHashes. Throws Error(kInvalidArgument) if its hash is not `hash`.
+std::unique_ptr<KeySource> KeysOrHashesOf(nb::handle object, const HashSpec& hash);
 
 // Return a source that reads the object by one protocol, or nullptr if the object does not support
 // the protocol.
