@@ -1,0 +1,483 @@
+"""Filters of columns that are distributed over an Apache Spark cluster: docs/spark.md.
+
+A filter is cut into ranges of blocks. The hashes of keys are shuffled to the task that owns their
+range, and rows stay where they are. Every answer equals the answer of one process, bit by bit and
+row by row. Requires PySpark and pyarrow on the driver and on all executors.
+
+The order of rows is their order in the DataFrame: partition by partition.
+"""
+import dataclasses as _dataclasses
+import json as _json
+
+import numpy as _numpy
+import pyarrow as _pyarrow
+
+from ._tamis import FullError as _FullError
+from ._tamis import Queryable as _Queryable
+from ._tamis import SplitBlockBloomFilter as _SplitBlockBloomFilter
+from ._tamis import plan as _plan
+from ._tamis.join import ColumnHashes as _ColumnHashes
+from ._tamis.join import JoinFilter as _JoinFilter
+
+_BLOCK_BYTES = 32
+_CHUNK_KEYS = 8192  # keys in a row of _CHUNKS at most, so that 10,000 rows fit into an Arrow batch
+_WINDOW_ROWS = 8192  # rows of a DataFrame that are filtered at a time
+_LOW = _numpy.uint64(0xFFFFFFFF)
+_HALF = _numpy.uint64(32)
+
+# Keys of one range in the order of rows. `rows` has a uint32 for each key: its row minus `first`, the
+# row of the first key in the partition. A chunk without keys has the number of rows as `first`.
+_CHUNKS = ("range int, partition int, first long, hashes binary, rows binary, types string, "
+           "contents binary")
+_DROPPED = "partition int, first long, hashes binary, rows binary"
+_RANGES = "range int, contents binary, inserted long, types string"
+
+
+# ---- Ranges
+
+
+def _block_index(hashes, blocks):
+    """Returns the high half of hash * blocks, or of (hash >> 32) * blocks below 2^32 blocks."""
+    high, low = hashes >> _HALF, hashes & _LOW
+    if blocks <= 0xFFFFFFFF:
+        return high * _numpy.uint64(blocks) >> _HALF
+    top, bottom = _numpy.uint64(blocks >> 32), _numpy.uint64(blocks & 0xFFFFFFFF)
+    a, b = high * bottom, low * top
+    carry = ((low * bottom >> _HALF) + (a & _LOW) + (b & _LOW)) >> _HALF
+    return high * top + (a >> _HALF) + (b >> _HALF) + carry
+
+
+@_dataclasses.dataclass(frozen=True)
+class Layout:
+    """The size and hash of a filter, and its ranges: range i has `width` blocks from i * width on."""
+
+    capacity: int
+    fpr: float
+    blocks: int
+    width: int
+    hash: str
+    seed: int
+
+    @property
+    def ranges(self):
+        """The number of ranges. The last one may have fewer blocks."""
+        return -(-self.blocks // self.width)
+
+    def blocks_of(self, index):
+        """Returns the number of blocks of a range."""
+        return min(self.width, self.blocks - index * self.width)
+
+    def new_filter(self, blocks):
+        """Returns an empty filter with this hash."""
+        return _SplitBlockBloomFilter(nbytes=blocks * _BLOCK_BYTES, hash=self.hash, seed=self.seed)
+
+    def place(self, hashes):
+        """Returns the range of each hash, and the hash that selects the same block in a filter of
+        this range alone. The low half of a hash selects the bits, and stays."""
+        block = _block_index(hashes, self.blocks)
+        width = _numpy.uint64(self.width)
+        index = block // width
+        within = block - index * width
+        size = _numpy.minimum(width, _numpy.uint64(self.blocks) - index * width)
+        # The smallest high half with (high * size) >> 32 == within.
+        high = ((within << _HALF) + size - _numpy.uint64(1)) // size
+        return index.astype(_numpy.int32), high << _HALF | hashes & _LOW
+
+    def keys(self, hashes):
+        """Returns hashes as keys of a filter."""
+        return _ColumnHashes.from_bytes(hashes, hash=self.hash, seed=self.seed)
+
+    def hash_rows(self, columns):
+        """Returns the hashes of rows of Arrow columns without nulls."""
+        hasher = _JoinFilter(1, key_type="hashes", hash=self.hash, seed=self.seed)
+        return _numpy.frombuffer(hasher.hash_columns(columns).to_bytes(), _numpy.uint64)
+
+
+def _valid(columns):
+    """Returns an array of bool: whether a row has no null in any column."""
+    valid = _numpy.ones(len(columns[0]), bool)
+    for column in columns:
+        if column.null_count:
+            valid &= column.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def _without_nulls(columns, rows):
+    return [column.take(_pyarrow.array(rows)) for column in columns]
+
+
+def _layout(df, columns, capacity, fpr, hash, seed, range_bytes):
+    """Checks the arguments, and returns columns and layout. Runs no job if capacity is known."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+    columns = [columns] if isinstance(columns, str) else list(columns)
+    if not columns:
+        raise ValueError("columns is empty: name at least one column")
+    for column in columns:
+        if df.columns.count(column) != 1:
+            raise ValueError(f"column {column!r} must exist once in the DataFrame, which has "
+                             f"{', '.join(df.columns)}")
+    if not 1 << 10 <= range_bytes <= 1 << 30:
+        raise ValueError(f"range_bytes is {range_bytes}, and must be in [1024, 2**30]")
+    schema = to_arrow_schema(df.select([f"`{column}`" for column in columns]).schema)
+    hasher = _JoinFilter(1, key_type="hashes", hash=hash, seed=seed)
+    hasher.hash_columns([_pyarrow.nulls(1, field.type) for field in schema])  # raises TypeError
+    _plan(1, fpr)  # raises InvalidArgumentError
+    if capacity is None:
+        capacity = max(df.count(), 1)
+    elif capacity < 1:
+        raise ValueError(f"capacity is {capacity}, and must be at least 1 key")
+    nbytes = int(next(f.nbytes for f in _plan(capacity, fpr).filters if f.name == "split-block"))
+    blocks = nbytes // _BLOCK_BYTES
+    least = min(int(df.sparkSession.conf.get("spark.sql.shuffle.partitions")), blocks)
+    ranges = max(least, -(-nbytes // range_bytes))
+    return columns, Layout(capacity, fpr, blocks, -(-blocks // ranges), hash, seed)
+
+
+# ---- The two shuffles
+
+
+def _cut(df, columns, layout, buffer_keys):
+    """Returns the keys of a DataFrame as _CHUNKS, with the number of rows of each partition."""
+
+    def emit(held, partition, types):
+        hashes = _numpy.concatenate([hashes for hashes, _ in held])
+        rows = _numpy.concatenate([rows for _, rows in held])
+        index, local = layout.place(hashes)
+        order = _numpy.argsort(index, kind="stable")  # keeps the order of rows within a range
+        index, local, rows = index[order], local[order], rows[order]
+        begins = _numpy.flatnonzero(_numpy.diff(index, prepend=-1))
+        for begin, end in zip(begins, [*begins[1:], len(index)]):
+            for at in range(begin, end, _CHUNK_KEYS):
+                to = min(at + _CHUNK_KEYS, end)
+                some = rows[at:to]
+                yield (int(index[begin]), partition, int(some[0]), local[at:to].tobytes(),
+                       (some - some[0]).astype(_numpy.uint32).tobytes(), types)
+
+    def chunks(batches):
+        sample = layout.new_filter(1)  # its key types are those of the whole filter
+        held, count, row, partition = [], 0, 0, None
+        for batch in batches:
+            *arrays, partitions = batch.columns
+            if not len(batch):
+                continue
+            partition = partitions[0].as_py()
+            valid = _numpy.flatnonzero(_valid(arrays))
+            if len(valid):
+                arrays = _without_nulls(arrays, valid)
+                sample.insert(arrays[0][:1] if len(arrays) == 1 else layout.keys(b"\0" * 8))
+                held.append((layout.hash_rows(arrays), valid + row))
+                count += len(valid)
+            row += len(batch)
+            if count >= buffer_keys:
+                yield from emit(held, partition, sample.key_types)
+                held, count = [], 0
+        if count:
+            yield from emit(held, partition, sample.key_types)
+        if partition is not None:
+            yield 0, partition, row, b"", b"", "none"
+
+    def run(batches):
+        for chunk in chunks(batches):
+            yield _batch(_CHUNKS, (*chunk, None))
+
+    named = [f"`{column}`" for column in columns]
+    return df.selectExpr(*named, "spark_partition_id()").mapInArrow(run, _CHUNKS)
+
+
+_ARROW = {"int": _pyarrow.int32(), "long": _pyarrow.int64(), "binary": _pyarrow.binary(),
+          "string": _pyarrow.string()}
+
+
+def _batch(schema, row):
+    """Returns a batch of one row."""
+    fields = [field.split() for field in schema.split(", ")]
+    return _pyarrow.record_batch([_pyarrow.array([value], _ARROW[kind])
+                                  for value, (_, kind) in zip(row, fields)],
+                                 names=[name for name, _ in fields])
+
+
+def _own(chunks, layout, owner, schema):
+    """Sends chunks to the owners of their ranges. owner(index, rows) gets the chunks of one range in
+    the order of rows, and yields rows of the schema."""
+
+    def rows_of(batches):
+        for batch in batches:
+            columns = batch.columns
+            for i in range(len(batch)):
+                yield [column[i] for column in columns]
+
+    def run(batches):
+        rows = rows_of(batches)
+        row = next(rows, None)
+        while row is not None:
+            index = row[0].as_py()
+
+            def of_range():
+                nonlocal row
+                while row is not None and row[0].as_py() == index:
+                    yield row
+                    row = next(rows, None)
+
+            for made in owner(index, of_range()):
+                yield _batch(schema, made)
+
+    if hasattr(chunks, "repartitionById"):  # PySpark 4.1: one range for each task
+        sent = chunks.repartitionById(layout.ranges, "range")
+    else:
+        sent = chunks.repartition(layout.ranges, "range")
+    return sent.sortWithinPartitions("range", "partition", "first").mapInArrow(run, schema)
+
+
+def _numbers(scalar, kind):
+    return _numpy.frombuffer(scalar.as_buffer(), kind)
+
+
+def _drop(df, columns, layout, dropped, keep_nulls):
+    """Returns a DataFrame without some rows. Sends `dropped` (_DROPPED) to the tasks that read the
+    partitions."""
+    from pyspark.serializers import CPickleSerializer
+
+    def pack(batches):  # a row for each window
+        held, count = [], 0
+        for batch in batches:
+            while len(batch):
+                part = batch[:_WINDOW_ROWS - count]
+                held.append(part)
+                count += len(part)
+                batch = batch[len(part):]
+                if count == _WINDOW_ROWS:
+                    yield _batch("rows binary", [_to_bytes(held)])
+                    held, count = [], 0
+        if held:
+            yield _batch("rows binary", [_to_bytes(held)])
+
+    def windows(sent):  # the dropped rows of each window
+        positions, hashes, size = [], [], 0
+        for _, (first, rows, some) in sent:
+            rows = _numpy.frombuffer(rows, _numpy.uint32).astype(_numpy.int64) + first
+            if not len(rows):
+                size = first  # of the whole partition
+            positions.append(rows)
+            hashes.append(_numpy.frombuffer(some, _numpy.uint64))
+        if size:
+            positions, hashes = _numpy.concatenate(positions), _numpy.concatenate(hashes)
+            order = _numpy.argsort(positions)
+            positions, hashes = positions[order], hashes[order]
+            begins = range(0, size, _WINDOW_ROWS)
+            edges = [*_numpy.searchsorted(positions, begins), len(positions)]
+            for begin, at, end in zip(begins, edges, edges[1:]):
+                yield positions[at:end] - begin, hashes[at:end]
+
+    def apply(pair):
+        (packed,), (positions, hashes) = pair
+        table = _pyarrow.ipc.open_stream(packed).read_all().combine_chunks()
+        keys = [table.column(column).combine_chunks() for column in columns]
+        keep = _valid(keys)
+        ordered = len(positions) == 0 or positions[-1] < len(table) and keep[positions].all()
+        if ordered and len(positions):
+            found = layout.place(layout.hash_rows(_without_nulls(keys, positions)))[1]
+            ordered = (found == hashes).all()
+        if not ordered:
+            raise RuntimeError("the DataFrame yields its rows in another order when Spark reads "
+                               "them again: write it to files, or checkpoint() it, and pass that")
+        if keep_nulls:
+            keep[:] = True
+        keep[positions] = False
+        return (bytearray(_to_bytes(table.filter(_pyarrow.array(keep)).to_batches(), table.schema)),)
+
+    def unpack(batches):
+        for batch in batches:
+            for packed in batch.column(0):
+                yield from _pyarrow.ipc.open_stream(packed.as_buffer())
+
+    packed = df.mapInArrow(pack, "rows binary").rdd
+    sent = (dropped.rdd.map(lambda row: (row.partition, (row.first, row.rows, row.hashes)))
+            .partitionBy(packed.getNumPartitions(), int).mapPartitions(windows))
+    # zip pairs whole batches of elements, so each element must be a batch of its own.
+    alone = CPickleSerializer()
+    pairs = packed.map(tuple)._reserialize(alone).zip(sent._reserialize(alone))
+    return (df.sparkSession.createDataFrame(pairs.map(apply), "rows binary")
+            .mapInArrow(unpack, df.schema))
+
+
+def _to_bytes(batches, schema=None):
+    sink = _pyarrow.BufferOutputStream()
+    with _pyarrow.ipc.new_stream(sink, schema or batches[0].schema) as stream:
+        for batch in batches:
+            stream.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+# ---- The functions
+
+
+class RangedFilter:
+    """A split-block filter whose ranges are rows of a DataFrame. build() and open() make one.
+
+    columns: the columns of a key. layout: a Layout.
+    ranges: a DataFrame with columns range, contents, inserted and types.
+    """
+
+    def __init__(self, columns, layout, ranges):
+        self.columns = columns
+        self.layout = layout
+        self.ranges = ranges
+
+    @property
+    def nbytes(self):
+        """The size of the whole filter."""
+        return self.layout.blocks * _BLOCK_BYTES
+
+    def to_filter(self):
+        """Returns a SplitBlockBloomFilter in the memory of the driver, one range after the other."""
+        layout = self.layout
+        made = _SplitBlockBloomFilter(layout.capacity, layout.fpr, hash=layout.hash, seed=layout.seed)
+        for row in self.ranges.toLocalIterator():
+            made.merge_contents(row.contents, row.range * layout.width * _BLOCK_BYTES,
+                                inserted_count=row.inserted, key_types=row.types)
+        return made
+
+    def save(self, folder):
+        """Writes Parquet files to a folder that does not exist. Executors write their ranges."""
+        text = _json.dumps([self.columns, _dataclasses.astuple(self.layout)])
+        (self.ranges.selectExpr("*", "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "' AS layout")
+         .write.parquet(folder))
+
+
+def open(spark, folder):
+    """Returns the RangedFilter that save() wrote. spark: a SparkSession."""
+    ranges = spark.read.parquet(folder)
+    columns, layout = _json.loads(ranges.first().layout)
+    return RangedFilter(columns, Layout(*layout), ranges.drop("layout"))
+
+
+def build(df, column, capacity=None, fpr=0.01, *, hash="xxh3", seed=0, range_bytes=64 << 20,
+          buffer_keys=1 << 20):
+    """Returns a RangedFilter of the keys of a column. Spark builds it when it is first used, and
+    keeps its ranges on the disks of executors.
+
+    column: the name of a column, or a list of names: a key is then a row without nulls.
+    capacity: the number of keys, from 1. None: the number of rows, which Spark counts first.
+    fpr: the highest false-positive rate.
+    hash, seed: 'xxh3' or 'xxh64', and its seed.
+    range_bytes: the largest size of a range, from 1 KiB to 1 GiB. An owner needs a few times this.
+    buffer_keys: keys that a task collects before it sends them, 16 bytes each. Sending needs several
+        times this.
+
+    Raises ValueError for columns that do not exist and numbers out of range, and TypeError for
+    columns of types that are not keys, before any job. Equals, bit by bit, the
+    SplitBlockBloomFilter(capacity, fpr, hash=hash, seed=seed) of one process.
+    """
+    from pyspark import StorageLevel
+    columns, layout = _layout(df, column, capacity, fpr, hash, seed, range_bytes)
+
+    def owner(index, chunks):
+        made = layout.new_filter(layout.blocks_of(index))
+        types = set()
+        for chunk in chunks:
+            made.insert(layout.keys(chunk[3].as_buffer()))
+            types.add(chunk[5].as_py())
+        types.discard("none")
+        yield (index, made_bytes(made), made.inserted_count,
+               types.pop() if len(types) == 1 else "unknown" if types else "none")
+
+    def made_bytes(made):
+        with memoryview(made) as contents:
+            return contents.tobytes()
+
+    ranges = _own(_cut(df, columns, layout, buffer_keys), layout, owner, _RANGES)
+    return RangedFilter(columns, layout, ranges.persist(StorageLevel.DISK_ONLY))
+
+
+def keep_possible(df, column, made, *, buffer_keys=1 << 20):
+    """Returns the rows whose key may be in a filter. Rows with a null in the key are left out.
+
+    column: see build().
+    made: a RangedFilter; or a filter in memory, which is sent to each executor as a whole.
+
+    Raises ValueError and TypeError like build(), and RuntimeError, in a task, if the DataFrame
+    yields its rows in another order when Spark reads it again.
+    """
+    if isinstance(made, _Queryable):
+        return _keep_in_memory(df, column, made)
+    layout = made.layout
+    columns, _ = _layout(df, column, 1, 0.01, layout.hash, layout.seed, 1 << 20)
+    contents = made.ranges.selectExpr(
+        "range", "-1 AS partition", "0L AS first", "NULL AS hashes", "NULL AS rows", "types",
+        "contents")
+
+    def owner(index, chunks):
+        first = next(chunks)  # partition -1 comes first, unless the range is empty
+        if first[6].is_valid:
+            known = layout.new_filter(layout.blocks_of(index))
+            known.merge_contents(first[6].as_buffer())
+        else:
+            known = layout.new_filter(layout.blocks_of(index))
+            yield from absent(known, first)
+        for chunk in chunks:
+            yield from absent(known, chunk)
+
+    def absent(known, chunk):
+        keys = layout.keys(chunk[3].as_buffer())
+        out = _numpy.empty(len(keys), bool)
+        known.contains(keys, out=out)
+        yield from _dropped(chunk, ~out)
+
+    chunks = _cut(df, columns, layout, buffer_keys).unionByName(contents)
+    return _drop(df, columns, layout, _own(chunks, layout, owner, _DROPPED), keep_nulls=False)
+
+
+def _dropped(chunk, drop):
+    """Yields the dropped rows of a chunk, and the size of its partition if it carries that."""
+    _, partition, first, hashes, rows, _, _ = chunk
+    if drop.any() or not len(drop):
+        yield (partition.as_py(), first.as_py(), _numbers(hashes, _numpy.uint64)[drop].tobytes(),
+               _numbers(rows, _numpy.uint32)[drop].tobytes())
+
+
+def _keep_in_memory(df, column, made):
+    if df.columns.count(column) != 1:
+        raise ValueError(f"column {column!r} must exist once in the DataFrame")
+    sent = df.sparkSession.sparkContext.broadcast(made.to_bytes())
+
+    def keep(batches):
+        from tamis import frombuffer  # functions of the extension module cannot be pickled
+        known = frombuffer(sent.value, verify=False)
+        for batch in batches:
+            yield batch.filter(known.contains(batch.column(column)))
+
+    return df.mapInArrow(keep, df.schema)
+
+
+def drop_duplicates(df, columns, fpr=0.01, capacity=None, *, hash="xxh3", seed=0,
+                    range_bytes=64 << 20, buffer_keys=1 << 20):
+    """Returns the rows whose key did not occur in an earlier row. The first row of equal keys stays.
+
+    A new key is taken for a duplicate at a rate of at most fpr, and its row is then lost. Rows with
+    a null in the key stay.
+
+    columns, capacity, hash, seed, range_bytes, buffer_keys: see build(). capacity is the number of
+        different keys. A task raises FullError if a range gets more keys than that allows.
+
+    Raises like keep_possible().
+    """
+    columns, layout = _layout(df, columns, capacity, fpr, hash, seed, range_bytes)
+
+    def owner(index, chunks):
+        seen = layout.new_filter(layout.blocks_of(index))
+        share = layout.capacity * layout.blocks_of(index) / layout.blocks
+        for chunk in chunks:
+            keys = layout.keys(chunk[3].as_buffer())
+            new = _numpy.empty(len(keys), bool)
+            seen.insert_if_absent(keys, out=new)
+            if seen.inserted_count > share + 8 * share**0.5 + 8:  # 8 standard deviations
+                raise _FullError(f"more than capacity={layout.capacity} different keys: range {index} of "
+                                 f"{layout.ranges} has {seen.inserted_count}, and its share is "
+                                 f"{share:.0f}. Pass a larger capacity, or None")
+            yield from _dropped(chunk, ~new)
+
+    chunks = _cut(df, columns, layout, buffer_keys)
+    return _drop(df, columns, layout, _own(chunks, layout, owner, _DROPPED), keep_nulls=True)
+
+
+__all__ = ["Layout", "RangedFilter", "build", "drop_duplicates", "keep_possible", "open"]
