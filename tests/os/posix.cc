@@ -85,7 +85,12 @@ uint8_t* MapBeforeGuard(size_t bytes) {
 
 void UnmapBeforeGuard(uint8_t* memory, size_t bytes) { munmap(memory, bytes + PageBytes()); }
 
-SparseMemory::SparseMemory(size_t bytes) : bytes_(bytes) {
+SparseMemory::SparseMemory(size_t bytes) : begin_(nullptr), bytes_(bytes) {
+#ifdef __aarch64__
+  // The emulator qemu takes memory for every page of address space, 4 GiB and more for 32 TiB.
+  constexpr size_t kMostBytes = size_t{160} << 30;
+  if (bytes > kMostBytes) return;
+#endif
   void* const map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   begin_ = map == MAP_FAILED ? nullptr : map;

@@ -196,7 +196,7 @@ TEST_P(SplitBlockKernelTest, EveryWordCounts) {
 
 // The largest possible filters of each way to choose blocks: 128 GiB and 32 TiB, and two others.
 // Only the written pages take memory. The expected blocks come from products of 128 bits.
-TEST_P(SplitBlockKernelTest, LargeFilters) {
+TEST_P(SplitBlockKernelTest, OffsetsBeyond4GiBAndManyBlocks) {
   for (const uint64_t num_blocks :
        {sb::kMaxBlocks32, sb::kMaxBlocks32 + 1, uint64_t{0x234567891}, sb::kMaxBlocks}) {
     const test_os::SparseMemory memory(num_blocks * sb::kBlockBytes);
