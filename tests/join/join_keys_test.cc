@@ -58,6 +58,7 @@ TEST(HashColumnsTest, Rows_HaveTheDocumentedHashes) {
     ASSERT_EQ(three.hashes()[i],
               HashU64(of_two, hash) + HashU64(static_cast<uint64_t>(int64_t{-3}), hash));
   }
+  EXPECT_EQ(HashColumns({columns[0], columns[1]}, hash).hashes(), two.hashes());
   EXPECT_EQ(HashColumns(std::span(columns).first(1), hash).hashes()[7], HashU64(a[7], hash));
 }
 

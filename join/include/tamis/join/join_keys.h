@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -39,14 +40,17 @@ class ColumnHashes {
   std::vector<uint64_t> valid_;  // a bit for each row; empty: all are valid
 };
 
-// Hashes rows of one or more columns, for a JoinFilter of JoinKeyType::kHashes. A row is null if
+// Hash rows of one or more columns, for a JoinFilter of JoinKeyType::kHashes. A row is null if
 // one of its columns is null. With h = HashKeys of each column, the hash of a row is h0 for one
 // column, and HashU64(h0) + h1 for two. Each further column does the same step with the sum. The
 // order of columns matters.
 //
-// Throws Error(kInvalidArgument) without columns, for columns of different lengths, and for an
+// Throw Error(kInvalidArgument) without columns, for columns of different lengths, and for an
 // unknown hash.
 ColumnHashes HashColumns(std::span<const Keys> columns, const HashSpec& hash = {});
+inline ColumnHashes HashColumns(std::initializer_list<Keys> columns, const HashSpec& hash = {}) {
+  return HashColumns(std::span(columns.begin(), columns.size()), hash);
+}
 
 }  // namespace tamis
 
