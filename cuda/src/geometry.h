@@ -14,7 +14,7 @@ namespace tamis::cuda {
 // Returns whether devices have kernels for filters of this kind and size.
 bool HasKernels(FilterKind kind, uint64_t bytes) noexcept;
 
-// Throws Error(kUnsupported) if there are no kernels, and Error(kInvalidArgument) if the
+// Throws Error(kUnsupported) for a filter without kernels, and Error(kInvalidArgument) if the
 // geometry or the number of bytes is invalid.
 void RequireGeometry(const FileHeader& header);
 

@@ -26,8 +26,8 @@ class DedupFolder {
   //
   // Throws Error(kInvalidArgument) if an input is not a file, if two inputs would have the same
   // output, if an output would be a file of a checkpoint, or if the run would replace or remove a
-  // file that it reads. Also throws it if the
-  // checkpoint has other options or other first inputs, or if an output was changed or is missing.
+  // file that it reads. Also throws it if the checkpoint has other options or other first inputs,
+  // or if an output was changed or is missing.
   // Throws Error(kBusy) if another run writes to the folder, Error(kCorrupt) for a checkpoint that
   // is damaged, and Error(kIo).
   DedupFolder(const std::string& path, const InputOptions& input,

@@ -67,7 +67,8 @@ def _text_of(document):
 
 
 def _reserve(file, size):
-    """Sets the size of a file. Raises OSError if there is no room, because writes to mapped memory could not."""
+    """Sets the size of a file. Raises OSError if the disk is full. A later write to mapped
+    memory could not raise it."""
     if hasattr(_os, "posix_fallocate"):
         try:
             return _os.posix_fallocate(file.fileno(), 0, size)

@@ -118,8 +118,8 @@ struct OpenedFile {
 [[noreturn]] void FailPageTable(const Extent& extent, const std::filesystem::path& path);
 [[noreturn]] void FailPage(const Extent& extent, uint64_t page, const std::filesystem::path& path);
 
-// Returns the version of a file with this header, of which Save was asked to write `version`. The
-// kind must be known.
+// Returns the version that Save writes for this header if its options request `version`. The kind
+// must be known.
 uint32_t VersionOf(const FileHeader& header, uint32_t version) noexcept;
 
 // Returns the header with the version that `options` request, and with or without the secret.

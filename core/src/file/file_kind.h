@@ -33,8 +33,8 @@ struct FileKind {
   // Checks the geometry, whose meaning and limits depend on the kind, and the fields that follow
   // from it. Returns the payload length that the geometry requires.
   uint64_t (*check_geometry)(const FileHeader& header, const FieldCheck& check);
-  // Whether a filter has so many blocks that its file has FileHeader::kVersionOfManyBlocks. nullptr
-  // for kinds that never have.
+  // Returns whether the file of a filter has FileHeader::kVersionOfManyBlocks. nullptr for kinds
+  // whose files never have this version.
   bool (*has_many_blocks)(const FileHeader& header) noexcept = nullptr;
   // nullptr if every payload is valid.
   std::unique_ptr<PayloadCheck> (*make_payload_check)() = nullptr;

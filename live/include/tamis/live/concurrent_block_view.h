@@ -28,13 +28,13 @@ class ConcurrentSplitBlockView {
 
   // Returns a view for queries. Its estimates are also safe while keys are inserted.
   const ConstSplitBlockView& view() const noexcept { return view_; }
-  // Returns the counter of inserted keys, or 0 if the view has none.
+  // Returns the value of the counter of inserted keys, or 0 without a counter.
   uint64_t inserted_count() const noexcept;
 
   // See Queryable::Contains.
   size_t Contains(const Keys& keys, Bitmap found) const { return view_.Contains(keys, found); }
-  // Inserts the absent keys, and sets their bits in `fresh`. Returns their number. If several calls
-  // insert the same key at the same time, at least one of them reports it as new. Throws
+  // Inserts the absent keys, and sets their bits in `fresh`. Returns their number. A key that
+  // several calls insert at the same time is reported as new by one call or more. Throws
   // Error(kInvalidArgument), and inserts nothing, if `fresh` is too small.
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) const;
 
