@@ -2,8 +2,9 @@
 //
 // On average, the second probe of an absent key finds a bit that is not set, and a present key
 // takes all k probes. So a batch is probed in rounds. Each round gathers one word per key, drops
-// the keys whose bit is missing, and prefetches the next word of the remaining keys. No round reads
-// a word that the answer does not need, and no branch depends on the data.
+// the keys whose bit is missing, and prefetches the next word of the remaining keys. So memory is
+// busy all the time. No round reads a word that the answer does not need, and no branch depends on
+// the data.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/bloom.cc"
@@ -15,6 +16,7 @@
 
 #include "simd/families.h"
 #include "simd/hash-inl.h"
+#include "simd/pipeline-inl.h"
 #include "tamis/detail/bloom_kernels.h"
 #include "tamis/detail/compiler.h"
 #include "tamis/layout/bloom.h"
@@ -27,9 +29,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET != HWY_SCALAR
 
 // Keys that pass through the rounds together: enough that a prefetch arrives within a round, and
-// few enough that the lines of a round stay in the first-level cache. Measured in bench/NOTES.md.
+// few enough that the lines of a round stay in the first-level cache. Measured in
+// bench/NOTES_BLOOM.md.
 inline constexpr size_t kRoundKeys = 256;
 static_assert(kRoundKeys % 64 == 0);
+
+// Filters of at most this number of bits are not prefetched: the processor overlaps the accesses to
+// a cache without prefetches.
+inline constexpr uint64_t kPrefetchReadBits = 8 * kFarBytes;
+inline constexpr uint64_t kPrefetchWriteBits = 2 * kPrefetchReadBits;
 
 // Computes bloom::MulHigh from four products of halves.
 HWY_INLINE V64 MulHigh(D64 d, V64 a, V64 b) {
@@ -67,23 +75,32 @@ HWY_INLINE V64 AddModulo(D64 d, V64 a, V64 b, V64 m) {
 }
 
 #if HWY_TARGET == HWY_AVX2
-// Entry m has the sources of the 32-bit halves of the 64-bit lanes whose bits are set in m.
+// Entry m has the sources of the 32-bit halves of the 64-bit lanes whose bits are set in m. The
+// lanes behind them are copies of the last one, or of lane 0.
 struct LeftPack {
   alignas(32) uint32_t halves[16][8];
 };
 inline constexpr LeftPack kLeftPack = [] {
   LeftPack table{};
   for (uint32_t mask = 0; mask < 16; ++mask) {
+    table.halves[mask][1] = 1;
     size_t at = 0;
     for (uint32_t lane = 0; lane < 4; ++lane) {
       if (((mask >> lane) & 1) == 0) continue;
       table.halves[mask][at++] = 2 * lane;
       table.halves[mask][at++] = 2 * lane + 1;
     }
+    for (at = std::max(at, size_t{2}); at < 8; ++at) {
+      table.halves[mask][at] = table.halves[mask][at - 2];
+    }
   }
   return table;
 }();
 #endif
+
+// Whether LanesToFront leaves no other lanes of `v` behind the lanes of the mask than the first
+// one.
+inline constexpr bool kFrontOnly = HWY_TARGET <= HWY_AVX2;  // the best targets have low numbers
 
 // Moves the lanes of the mask to the front. hn::Compress has its tables in functions, and GCC
 // copies these 2 KiB to the stack at every call.
@@ -124,14 +141,16 @@ struct BloomWalks {
   alignas(64) uint64_t keys[kRoundKeys + kRoom];  // indices of the keys in the batch
 };
 
+// Prefetches the words of positions into the second-level cache, as Prefetch::kL2 does.
 HWY_INLINE void PrefetchWords(const uint64_t* words, const uint64_t* HWY_RESTRICT positions,
                               size_t n) {
   TAMIS_UNROLL
-  for (size_t i = 0; i < n; ++i) PrefetchRead(words + positions[i] / bloom::kWordBits);
+  for (size_t i = 0; i < n; ++i) PrefetchReadToL2(words + positions[i] / bloom::kWordBits);
 }
 
 // Runs round `round` (1, 2, ...) over n keys. Returns the number of remaining keys, which are then
-// at the front with their next positions.
+// at the front with their next positions, and prefetches their next words if asked to.
+template <bool kPrefetch>
 HWY_INLINE size_t BloomRound(const uint64_t* words, uint64_t num_bits, uint32_t round, size_t n,
                              BloomWalks& walks) {
   const D64 d;
@@ -151,12 +170,19 @@ HWY_INLINE size_t BloomRound(const uint64_t* words, uint64_t num_bits, uint32_t 
     hn::StoreU(LanesToFront(AddModulo(d, position, step, m), present), d, walks.positions + left);
     hn::StoreU(LanesToFront(AddModulo(d, step, i_step, m), present), d, walks.steps + left);
     hn::StoreU(LanesToFront(key, present), d, walks.keys + left);
+    const size_t before = left;
     left += hn::CountTrue(d, present);
+    if constexpr (kPrefetch) {
+      // A loop over only the new positions would end with a mispredicted branch. A second prefetch
+      // of a word costs little.
+      const size_t first = kFrontOnly ? before : std::max(left, hn::Lanes(d)) - hn::Lanes(d);
+      PrefetchWords(words, walks.positions + first, hn::Lanes(d));
+    }
   }
   return left;
 }
 
-template <Source kSource>
+template <Source kSource, bool kPrefetch>
 void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                       const Batch& batch, uint64_t* bits) {
   const D64 d;
@@ -179,12 +205,13 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
         hn::Store(step, d, walks.steps + j);
         hn::Store(hn::Iota(d, j), d, walks.keys + j);
       }
+      if constexpr (kPrefetch) PrefetchWords(words, walks.positions + i, kStep);
     }
     size_t left = whole;
-    for (uint32_t round = 1; left != 0 && round <= num_hashes; ++round) {
-      PrefetchWords(words, walks.positions, left);
-      left = BloomRound(words, num_bits, round, left, walks);
+    for (uint32_t round = 1; left != 0 && round < num_hashes; ++round) {
+      left = BloomRound<kPrefetch>(words, num_bits, round, left, walks);
     }
+    left = BloomRound<false>(words, num_bits, num_hashes, left, walks);
     for (size_t i = 0; i < left; ++i) out[walks.keys[i] / 64] |= uint64_t{1} << walks.keys[i] % 64;
     for (size_t i = whole; i < n; ++i) {
       const uint64_t hash = batch.hasher(values[i]);
@@ -196,10 +223,7 @@ void BloomContainsAll(const uint64_t* words, uint64_t num_bits, uint32_t num_has
 // About the number of positions that are located together, which are the positions of at least
 // kStep keys. If they are prefetched, this is done while earlier positions are written.
 inline constexpr size_t kLocated = kStep * bloom::kMaxHashes;
-inline constexpr size_t kPrefetched = 64;
-// Positions of smaller filters are not prefetched: the processor overlaps the accesses to a cache
-// without a prefetch.
-inline constexpr uint64_t kPrefetchBits = uint64_t{1} << 25;  // 4 MiB
+inline constexpr size_t kPrefetched = 128;
 
 // Stores the positions of n keys, a multiple of kStep. The i-th position of key j is
 // positions[i * n + j].
@@ -247,7 +271,7 @@ HWY_INLINE size_t ForEachLocated(const uint64_t* words, uint64_t num_bits, uint3
                                  const Batch& batch, const Write& write) {
   alignas(64) uint64_t positions[2][kLocated];
   const size_t whole = batch.n / kStep * kStep;
-  const bool prefetch = num_bits > kPrefetchBits;
+  const bool prefetch = num_bits > kPrefetchWriteBits;
   const size_t most = KeysOf(prefetch ? kPrefetched : kLocated, num_hashes);
   size_t located = 0;  // number of keys before `begin` to be written
   for (size_t begin = 0, turn = 0; begin < whole; begin += most, turn ^= 1) {
@@ -335,7 +359,11 @@ void BloomInsertAllIfAbsent(uint64_t* words, uint64_t num_bits, uint32_t num_has
 void BloomContains(const uint64_t* words, uint64_t num_bits, uint32_t num_hashes,
                    const Batch& batch, uint64_t* bits) {
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    BloomContainsAll<source()>(words, num_bits, num_hashes, batch, bits);
+    if (num_bits > kPrefetchReadBits) {
+      BloomContainsAll<source(), true>(words, num_bits, num_hashes, batch, bits);
+    } else {
+      BloomContainsAll<source(), false>(words, num_bits, num_hashes, batch, bits);
+    }
   });
 }
 

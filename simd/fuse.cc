@@ -167,15 +167,14 @@ void FuseContainsAll(const fuse::Table& shared, const Batch& batch, uint64_t* bi
 }
 
 // Smaller filters are read early enough without prefetching.
-inline constexpr uint64_t kFuseNearBytes = uint64_t{12} << 20;
+inline constexpr uint64_t kFuseNearBytes = uint64_t{4} << 20;
 
 template <int kBits>
 void FuseContains(const fuse::Table& table, const Batch& batch, uint64_t* bits) {
   const uint64_t bytes = (table.stride << (63 - table.shard_shift)) * kBits / 8;
   WithSource(batch.hasher.source, [&](auto source) HWY_ATTR {
-    const auto all = bytes > kFarBytes        ? FuseContainsAll<kBits, source(), Prefetch::kL2>
-                     : bytes > kFuseNearBytes ? FuseContainsAll<kBits, source(), Prefetch::kL1>
-                                              : FuseContainsAll<kBits, source(), Prefetch::kNone>;
+    const auto all = bytes > kFuseNearBytes ? FuseContainsAll<kBits, source(), Prefetch::kL2>
+                                            : FuseContainsAll<kBits, source(), Prefetch::kNone>;
     all(table, batch, bits);
   });
 }

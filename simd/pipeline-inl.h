@@ -37,7 +37,9 @@ enum class Prefetch {
   kL1,
   kL2,  // into the second-level cache only: more lines can be in flight
 };
-inline constexpr uint64_t kFarBytes = uint64_t{64} << 20;  // larger filters use kL2
+// Filters of at most this size are taken to be in the second-level cache. Larger filters use kL2.
+// Measured in bench/NOTES_PREFETCH.md.
+inline constexpr uint64_t kFarBytes = uint64_t{2} << 20;
 
 using Ring = uint64_t[kRing];
 
