@@ -66,8 +66,7 @@ struct BankHeader {
   uint64_t end() const { return directory_at() + directory_bytes; }
 };
 
-BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_bytes,
-                            const FieldCheck& check) {
+BankHeader DecodeBankHeader(std::span<const std::byte> start, const FieldCheck& check) {
   BankHeader bank{};
   FileHeader& header = bank.header;
   header.version = CheckFrame(start, check);
@@ -114,11 +113,6 @@ BankHeader DecodeBankHeader(std::span<const std::byte> start, uint64_t file_byte
   for (size_t i = offset::Reserved(kVersion); i < offset::HeaderChecksum(kVersion);
        i += sizeof(uint32_t)) {
     check.Equal("reserved bytes", i, GetField<uint32_t>(start, i), 0);
-  }
-  if (file_bytes != bank.end()) {
-    check.Fail(
-        ErrorCode::kCorrupt, "file length", std::min(file_bytes, bank.end()),
-        StrCat("the file has ", file_bytes, " bytes, must have ", bank.end(), " by its header"));
   }
   return bank;
 }
@@ -245,11 +239,20 @@ std::vector<std::byte> EncodeDirectory(std::span<const BankFile::Group> groups) 
 
 }  // namespace
 
+uint64_t BankFileBytes(std::span<const std::byte> start, const fs::path& path) {
+  return DecodeBankHeader(start, {path}).end();
+}
+
 BankFile ReadBankFile(uint64_t file_bytes, ReadBytesAt read, const fs::path& path) {
   const FieldCheck check{path};
   std::vector<std::byte> start(std::min<uint64_t>(file_bytes, kHeaderBytes2));
   read(start, 0);
-  const BankHeader bank = DecodeBankHeader(start, file_bytes, check);
+  const BankHeader bank = DecodeBankHeader(start, check);
+  if (file_bytes != bank.end()) {
+    check.Fail(
+        ErrorCode::kCorrupt, "file length", std::min(file_bytes, bank.end()),
+        StrCat("the file has ", file_bytes, " bytes, must have ", bank.end(), " by its header"));
+  }
   std::vector<std::byte> between(kBankPayloadAt - kHeaderBytes2);
   read(between, kHeaderBytes2);
   const auto stray = std::ranges::find_if(between, [](std::byte b) { return b != std::byte{0}; });

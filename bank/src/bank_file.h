@@ -33,6 +33,10 @@ struct BankFile {
   std::vector<uint64_t> pages;  // XXH3-64 of each block
 };
 
+// Returns the number of bytes of a file by its header, whose fields it checks. `start` must be the
+// first 192 bytes of the file, or all bytes if the file is shorter. Throws FormatError.
+uint64_t BankFileBytes(std::span<const std::byte> start, const std::filesystem::path& path);
+
 // Reads and checks the header, the table of pages and the directory of a file of `file_bytes`
 // bytes. Throws FormatError, Error(kOutOfMemory) for tables that do not fit, and the exceptions of
 // `read`. `path` is used in messages.

@@ -24,12 +24,14 @@ namespace {
 
 // An open file, and all its contents except the rows.
 struct OpenBank {
-  explicit OpenBank(const fs::path& file_path)
-      : path(file_path),
-        contents(path),
-        file(detail::ReadBankFile(
-            contents.bytes(),
-            [&](std::span<std::byte> out, uint64_t offset) { contents.Read(out, offset); }, path)) {
+  explicit OpenBank(const fs::path& file_path) : path(file_path), contents(path) {
+    std::vector<std::byte> start(std::min<uint64_t>(contents.bytes(), detail::kHeaderBytes2));
+    contents.Read(start, 0);
+    contents.OpenShards(detail::BankFileBytes(start, path));
+    const auto read = [&](std::span<std::byte> out, uint64_t offset) {
+      contents.Read(out, offset);
+    };
+    file = detail::ReadBankFile(contents.bytes(), read, path);
   }
 
   // Reads rows and verifies them. Each piece of n bytes, at offset `begin` of the payload, is read

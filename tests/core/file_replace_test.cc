@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/src/file/shards.h"
 #include "core/src/os/posix/save_target_state.h"
 #include "tamis/file/file_checks.h"
 #include "tamis/file/saving.h"
@@ -386,6 +387,107 @@ TEST_F(FileFaultTest, AStatusThatCannotBeReadIsReportedUnchanged) {
   const FileLock lock(path_);
   faults.stat = [] { return EACCES; };
   ExpectError([&] { lock.RequireUnchanged(); }, ErrorCode::kIo, "Permission denied");
+}
+
+class ShardFaultTest : public FileTest {
+ protected:
+  static constexpr uint64_t kNumShards = 5;
+
+  // Saves a filter in five shards.
+  void Save() const {
+    SplitBlockBloomFilter({.bytes = 320'000}).Save(first_, {.shard_bytes = 1 << 16});
+  }
+  fs::path Shard(uint64_t i) const { return detail::ShardPath(first_, i); }
+
+  const fs::path first_ = folder_ / "f.tamis.0000";
+};
+
+// Another program makes a shard just before the library gives its name to a file.
+TEST_F(ShardFaultTest, ShardThatExistsByNow_LeavesNoOther) {
+  for (const bool unnamed : {true, false}) {
+    for (uint64_t taken = 0; taken < kNumShards; ++taken) {
+      SystemFaults faults;
+      if (!unnamed) faults.openat = RefuseUnnamed;
+      uint64_t left = kNumShards * (unnamed ? 2 : 1);  // calls, first for temporary names
+      faults.linkat = [&] {
+        --left;
+        EXPECT_FALSE(fs::exists(first_)) << "the first shard is the last to get its name";
+        EXPECT_TRUE(left >= kNumShards - 1 || fs::exists(Shard(left + 1)));
+        if (left == taken) WriteBytes(Shard(taken), {'x'});
+        return 0;
+      };
+      ExpectError([&] { Save(); }, ErrorCode::kBusy, Shard(taken).string() + ": it has been made");
+      EXPECT_EQ(left, taken);
+      EXPECT_EQ(ReadBytes(Shard(taken)), Bytes{'x'});
+      EXPECT_EQ(folder_.NumFiles(), 1u);
+      fs::remove(Shard(taken));
+    }
+  }
+}
+
+TEST_F(ShardFaultTest, FullDisk_LeavesNothing) {
+  int good = 0;
+  for (bool saved = false; !saved; ++good) {
+    SystemFaults faults;
+    int left = good;
+    faults.write = [&]() -> std::optional<ssize_t> {
+      if (left-- > 0) return std::nullopt;
+      errno = ENOSPC;
+      return -1;
+    };
+    try {
+      Save();
+      saved = true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kIo);
+      EXPECT_EQ(folder_.NumFiles(), 0u);
+    }
+  }
+  EXPECT_GT(good, 5);
+  EXPECT_EQ(folder_.NumFiles(), kNumShards);
+}
+
+TEST_F(ShardFaultTest, UnnamedFilesThatCannotBeNamed_AreWrittenAgain) {
+  SystemFaults faults;
+  faults.linkat = [] { return EPERM; };
+  Save();
+  VerifyFile(first_);
+  EXPECT_EQ(folder_.NumFiles(), kNumShards);
+}
+
+TEST_F(ShardFaultTest, OfSeveralThatSaveShards_AtMostOneSucceeds) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> saved = 0;
+    {
+      std::barrier start(4);
+      std::vector<std::jthread> threads;
+      for (uint64_t i = 1; i <= 4; ++i) {
+        threads.emplace_back([&, i] {
+          const SplitBlockBloomFilter filter({.bytes = i << 17});
+          start.arrive_and_wait();
+          try {
+            filter.Save(first_, {.shard_bytes = 1 << 16});
+            ++saved;
+          } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::kBusy) << error.what();
+          }
+        });
+      }
+    }
+    ASSERT_LE(saved, 1);
+    if (saved == 1) VerifyFile(first_);
+    EXPECT_EQ(folder_.NumFiles() == 0, saved == 0);
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path())) {
+      fs::remove(entry.path());
+    }
+  }
+}
+
+TEST_F(ShardFaultTest, PipeInPlaceOfAShard_IsRefused) {
+  Save();
+  fs::remove(Shard(2));
+  ASSERT_EQ(mkfifo(Shard(2).c_str(), 0600), 0);
+  ExpectError([&] { ReadHeader(first_); }, ErrorCode::kIo, "f.tamis.0002: cannot read: not a regu");
 }
 
 using FileLockTest = FileReplaceTest;

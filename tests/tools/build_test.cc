@@ -227,6 +227,26 @@ TEST_F(BuildTest, KeepsTheOldFileWhenItFails) {
   EXPECT_EQ(Read("keys"), "x\n");
 }
 
+TEST_F(BuildTest, ShardsAreOpenedByTheFirst) {
+  Write("keys", Numbers(1, 200000));
+  Ok("tamis build -q -o whole.tamis keys");
+  Ok("tamis build -q -o f.tamis.0000 --shard 64K keys && cat f.tamis.???? | cmp - whole.tamis");
+  Ok("split -b 192K -d -a 4 whole.tamis split.tamis. && tamis verify split.tamis.0000");
+  for (const char* const file : {"f.tamis.0000", "split.tamis.0000"}) {
+    EXPECT_EQ(Ok(std::string("tamis query --no-map ") + file + " keys").out, Read("keys"));
+    if (IsForWindows()) continue;
+    EXPECT_EQ(Ok(std::string("tamis query ") + file + " keys").out, Read("keys"));
+  }
+  Ok("tamis merge -q -o m.tamis.0000 --shard 64K f.tamis.0000 whole.tamis");
+  EXPECT_EQ(Ok("tamis query --no-map m.tamis.0000 keys").out, Read("keys"));
+  const CommandResult again = Sh("tamis build -q -o f.tamis.0000 --shard 64K keys");
+  EXPECT_TRUE(again.ErrHas("f.tamis.0000: it exists")) << again.err;
+  Ok("cat f.tamis.???? | cmp - whole.tamis");
+  Ok("rm f.tamis.0002");
+  const CommandResult missing = Sh("tamis query --no-map f.tamis.0000 keys");
+  EXPECT_TRUE(missing.ErrHas("f.tamis.0002: cannot open")) << missing.err;
+}
+
 TEST_F(BuildTest, AbsurdSizesAreReportedWithABetterKind) {
   Write("keys", Numbers(1, 1000));
   const CommandResult absurd = Sh("tamis build -o f.tamis --kind cuckoo8 --fpr 0.1% keys");

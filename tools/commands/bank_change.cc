@@ -248,7 +248,7 @@ int RunBuild(ChangeOptions options) {
   }
 #endif
   const std::vector<fs::path> files =
-      FilesOf({options.given.begin(), options.given.end()}, {".tamis"});
+      FilesOf({options.given.begin(), options.given.end()}, {".tamis", ".tamis.0000"});
   CheckOutputs(options, options.secret.And(Strings(files)));
   SayIfSavedOnSignals(options.bank);
   const std::vector<Header> headers = Headers(files);
@@ -274,7 +274,7 @@ FilterBank LoadToChange(ChangeOptions& options, const std::optional<HashSecret>&
 
 int RunAdd(ChangeOptions options) {
   const std::vector<fs::path> files =
-      FilesOf({options.given.begin(), options.given.end()}, {".tamis"});
+      FilesOf({options.given.begin(), options.given.end()}, {".tamis", ".tamis.0000"});
   CheckOutputs(options, options.secret.And(Strings(files)));
   SayIfSavedOnSignals(options.bank);
   const std::vector<Header> headers = Headers(files);
@@ -339,6 +339,7 @@ Command AddBankBuild(const CommandLine& bank) {
       "may have every key (default: an error)");
 #endif
   AddCommon(command, *options);
+  AddShard(command, options->save);
   return {command, [options] { return RunBuild(*options); }};
 }
 

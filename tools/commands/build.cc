@@ -453,6 +453,7 @@ Command AddBuild(const CommandLine& program) {
                   "round the size up, by at most a quarter, to a size that suits `tamis bank`");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not use huge pages");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
+  AddShard(command, options->save);
   command.AddFlag("--allow-empty", options->allow_empty, "save a filter even if there is no key");
   command.AddFlag("--overfull", options->overfull,
                   "save a filter even if its rate is more than ten times the requested one");

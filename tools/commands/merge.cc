@@ -165,6 +165,7 @@ Command AddMerge(const CommandLine& program) {
   options->secret.AddTo(command);
   command.AddFlag("-q,--quiet", options->quiet, "no progress bar and no summary");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
+  AddShard(command, options->save);
   command.AddFlag("--json", options->json, "a report in JSON on standard output");
   return {command, [options] { return Run(*options); }};
 }

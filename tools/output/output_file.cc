@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "tools/options/parse.h"
 #include "tools/os/file.h"
 #include "tools/output/progress.h"
 
@@ -53,6 +54,13 @@ void RefuseAnInput(const std::string& name, const os::FileStatus& output,
 }
 
 }  // namespace
+
+void AddShard(const CommandLine& command, SaveOptions& options) {
+  command
+      .Add("--shard", options.shard_bytes, ParseBytes,
+           "save new files of this size, such as 64G: FILE, which ends in .0000, then .0001, ...")
+      .Type("SIZE");
+}
 
 void CheckOutputPath(const std::string& path, const SaveOptions& options) {
   if (path.empty() || path == "-") {

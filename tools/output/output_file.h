@@ -9,10 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "tools/options/command_line.h"
+
 namespace tamis::tools {
 
 // The help of the flag --replace-read-only, which sets SaveOptions::replace_read_only.
 inline constexpr char kReplaceReadOnlyHelp[] = "replace the output even if it is read-only";
+
+// Adds --shard, which sets SaveOptions::shard_bytes.
+void AddShard(const CommandLine& command, SaveOptions& options);
 
 // Throws Error(kIo) if a file cannot be saved at `path`, as far as this is known without trying.
 void CheckOutputPath(const std::string& path, const SaveOptions& options = {});

@@ -1,9 +1,18 @@
 #include "core/src/file/atomic_file.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/src/file/shards.h"
 #include "core/src/os/file.h"
 #include "core/src/os/path_text.h"
 #include "core/src/os/save_target.h"
 #include "core/src/os/temporary_file.h"
+#include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/file/saving.h"
 
@@ -13,38 +22,122 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns false, with nothing done, if the file was made without a name and cannot be given a name.
-bool TryWrite(const os::SaveTarget& target, FunctionRef<void(os::TemporaryFile&)> write,
-              const SaveOptions& options, os::TemporaryFile::Name name) {
-  os::TemporaryFile file(target, name);
-  write(file);
-  file.Synchronize();
-  if (!file.GiveName()) return false;
-  if (options.lock != nullptr) options.lock->RequireUnchanged();
-  if (options.only_new) {
-    file.BecomeNewTarget();
-  } else {
-    file.ReplaceTarget();
+using Parts = std::span<const std::span<const std::byte>>;
+// One file, or all shards of a file in order.
+using Targets = std::deque<os::SaveTarget>;
+// Writes the contents of target `i` to `file`.
+using WriteTarget = FunctionRef<void(size_t i, os::TemporaryFile& file)>;
+
+[[noreturn]] void Refuse(const fs::path& path, ErrorCode code, const std::string& problem) {
+  throw Error(code, os::TextOf(path) + ": " + problem);
+}
+
+// Gives the files their names, the first file last. If that fails, none of them keeps its name.
+void BecomeNewTargets(const Targets& targets, std::deque<os::TemporaryFile>& files) {
+  size_t left = files.size();
+  try {
+    for (; left > 0; --left) files[left - 1].BecomeNewTarget();
+  } catch (...) {
+    std::error_code ignored;
+    for (; left < files.size(); ++left) fs::remove(targets[left].path(), ignored);
+    throw;
   }
-  file.SynchronizeName();  // so that the new name survives a power failure
+}
+
+// Returns false, with nothing done, if a file was made without a name and cannot be given a name.
+bool TryWrite(const Targets& targets, WriteTarget write, const SaveOptions& options,
+              os::TemporaryFile::Name name) {
+  std::deque<os::TemporaryFile> files;
+  for (const os::SaveTarget& target : targets) {
+    os::TemporaryFile& file = files.emplace_back(target, name);
+    write(files.size() - 1, file);
+    file.Synchronize();
+  }
+  for (os::TemporaryFile& file : files) {
+    if (!file.GiveName()) return false;
+  }
+  if (options.lock != nullptr) options.lock->RequireUnchanged();
+  if (options.only_new || options.shard_bytes != 0) {
+    BecomeNewTargets(targets, files);
+  } else {
+    files.front().ReplaceTarget();
+  }
+  // So that the new names survive a power failure.
+  for (os::TemporaryFile& file : files) file.SynchronizeName();
   return true;
+}
+
+void Write(const Targets& targets, WriteTarget write, const SaveOptions& options) {
+  if (TryWrite(targets, write, options, os::TemporaryFile::Name::kLater)) return;
+  TryWrite(targets, write, options, os::TemporaryFile::Name::kNow);
+}
+
+// Checks what SaveOptions requires of a file in `n` shards. Returns their paths.
+std::vector<fs::path> RequireShardable(const fs::path& first, uint64_t n,
+                                       const SaveOptions& options) {
+  if (options.shard_bytes % kShardUnit != 0) {
+    Refuse(first, ErrorCode::kInvalidArgument,
+           StrCat("the length of a shard is ", options.shard_bytes,
+                  " bytes, must be a multiple of ", kShardUnit));
+  }
+  if (!NamesFirstShard(first)) {
+    Refuse(first, ErrorCode::kInvalidArgument, "the name of the first shard must end in .0000");
+  }
+  if (n > kMaxShards) {
+    Refuse(first, ErrorCode::kInvalidArgument,
+           StrCat("the filter would have ", n, " shards of ", options.shard_bytes,
+                  " bytes; allowed: ", kMaxShards));
+  }
+  std::vector<fs::path> paths;
+  for (uint64_t i = 0; i < n; ++i) paths.push_back(ShardPath(first, i));
+  // A file after the last shard would be a surplus shard.
+  for (uint64_t i = 0; i < std::min(n + 1, kMaxShards); ++i) {
+    if (const fs::path path = ShardPath(first, i); os::StatusOf(path)) {
+      Refuse(path, ErrorCode::kBusy, "it exists, and all shards must be new files");
+    }
+  }
+  return paths;
+}
+
+// Writes bytes [begin, end) of the parts, which follow one another.
+void WriteRange(os::TemporaryFile& file, Parts parts, uint64_t begin, uint64_t end) {
+  for (const std::span<const std::byte> part : parts) {
+    const uint64_t from = std::min<uint64_t>(begin, part.size());
+    const uint64_t to = std::min<uint64_t>(end, part.size());
+    file.Write(part.subspan(from, to - from));
+    begin -= from;
+    end -= to;
+  }
 }
 
 }  // namespace
 
 void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(os::TemporaryFile&)> write,
                            const SaveOptions& options) {
-  const os::SaveTarget target(path, options.replace_read_only);
-  if (TryWrite(target, write, options, os::TemporaryFile::Name::kLater)) return;
-  TryWrite(target, write, options, os::TemporaryFile::Name::kNow);
+  if (options.shard_bytes != 0) {
+    Refuse(path, ErrorCode::kInvalidArgument, "only files of tamis can be saved in shards");
+  }
+  Targets targets;
+  targets.emplace_back(path, options.replace_read_only);
+  Write(
+      targets, [&](size_t, os::TemporaryFile& file) { write(file); }, options);
 }
 
-void WriteFileAtomically(const fs::path& path, std::span<const std::span<const std::byte>> parts,
-                         const SaveOptions& options) {
-  const auto write = [&](os::TemporaryFile& file) {
-    for (const std::span<const std::byte> part : parts) file.Write(part);
+void WriteFileAtomically(const fs::path& path, Parts parts, const SaveOptions& options) {
+  uint64_t bytes = 0;
+  for (const std::span<const std::byte> part : parts) bytes += part.size();
+  std::vector<fs::path> paths = {path};
+  uint64_t of_file = bytes;
+  if (options.shard_bytes != 0) {
+    of_file = options.shard_bytes;
+    paths = RequireShardable(path, NumShards(bytes, of_file), options);
+  }
+  Targets targets;
+  for (const fs::path& name : paths) targets.emplace_back(name, options.replace_read_only);
+  const auto write = [&](size_t i, os::TemporaryFile& file) {
+    WriteRange(file, parts, i * of_file, std::min(bytes, (i + 1) * of_file));
   };
-  WriteFileAtomicallyBy(path, write, options);
+  Write(targets, write, options);
 }
 
 }  // namespace detail
@@ -54,6 +147,7 @@ void RemoveTemporaryFiles() noexcept { os::RemoveTemporaryFiles(); }
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options) {
   const os::SaveTarget target(path, options.replace_read_only);
   target.RequireDirectoryWritable();
+  if (options.shard_bytes != 0) detail::RequireShardable(path, 1, options);
   if (options.only_new && os::StatusOf(target.path())) {
     throw Error(ErrorCode::kBusy, os::TextOf(path) + ": it exists, and must be a new file");
   }

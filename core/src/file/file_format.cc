@@ -150,15 +150,19 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
   assert(start.size() == std::min<uint64_t>(file_bytes, kHeaderBytes2));
   const FieldCheck check{path};
   const FileHeader header = DecodeHeaderAt(start, 0, path);
-  // Cannot overflow, because check_geometry has limited the payload.
-  const bool has_pages = FindFileKind(header.kind)->read_layers == nullptr;
-  const uint64_t expected = Extent{header, 0, has_pages}.end();
+  const uint64_t expected = FileBytes(header);
   if (file_bytes != expected) {
     check.Fail(
         ErrorCode::kCorrupt, "file length", std::min(file_bytes, expected),
         StrCat("the file has ", file_bytes, " bytes, must have ", expected, " by its header"));
   }
   return header;
+}
+
+uint64_t FileBytes(const FileHeader& header) noexcept {
+  // Cannot overflow, because check_geometry has limited the payload.
+  const bool has_pages = FindFileKind(header.kind)->read_layers == nullptr;
+  return Extent{header, 0, has_pages}.end();
 }
 
 uint32_t CheckFrame(std::span<const std::byte> start, const FieldCheck& check) {

@@ -78,6 +78,9 @@ FileHeader DecodeHeader(std::span<const std::byte> start, uint64_t file_bytes,
 FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
                           const std::filesystem::path& path);
 
+// Returns the number of bytes of the file of a filter. `header` must have passed its checks.
+uint64_t FileBytes(const FileHeader& header) noexcept;
+
 // Throws a FormatError with the path, check, offset and `problem`.
 [[noreturn]] void ThrowFormatError(const std::filesystem::path& path, ErrorCode code,
                                    const std::string& check, uint64_t offset,

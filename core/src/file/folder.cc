@@ -21,11 +21,12 @@ namespace fs = std::filesystem;
 using Extensions = std::initializer_list<std::string_view>;
 
 bool HasExtension(const fs::path& path, Extensions extensions) {
-  std::string extension = os::TextOf(path.extension());
-  for (char& c : extension) {
+  std::string name = os::TextOf(path.filename());
+  for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [&](std::string_view extension) { return name.ends_with(extension); });
 }
 
 bool LeadsNowhere(const std::error_code& error) {

@@ -22,6 +22,10 @@ void InputFile::ReadHeaders() {
   std::byte start[kHeaderBytes2];
   const std::span have = std::span(start).first(std::min<uint64_t>(bytes_, sizeof(start)));
   Read(have, 0);
+  if (file_) {
+    file_->OpenShards(FileBytes(DecodeHeaderAt(have, 0, path_)));
+    bytes_ = file_->bytes();
+  }
   header_ = DecodeHeader(have, bytes_, path_);
   kind_ = FindFileKind(header_.kind);
   extents_ =

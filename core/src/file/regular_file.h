@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <span>
 
@@ -15,21 +16,29 @@ namespace tamis::detail {
 class RegularFile {
  public:
   // Throws Error(kIo) if the file cannot be opened or is not a regular file.
-  explicit RegularFile(const std::filesystem::path& path)
-      : file_(path), bytes_(file_.RegularBytes()) {}
+  explicit RegularFile(const std::filesystem::path& path);
 
-  const std::filesystem::path& path() const noexcept { return file_.path(); }
-  // Returns the number of bytes that the file had when it was opened.
+  // If this is the first shard of a file of `bytes` bytes, opens the other shards. From then on,
+  // offsets count from the start of the first shard. Does nothing if the file has `bytes` bytes or
+  // more, or another name. Throws these errors:
+  // - FormatError for a shard of the wrong length, or a surplus shard.
+  // - Error(kIo) for a missing shard, or one that is not a regular file.
+  // - Error(kBusy) if the first shard was replaced in the meantime.
+  void OpenShards(uint64_t bytes);
+
+  const std::filesystem::path& path() const noexcept { return files_.front().path(); }
+  // Returns the number of bytes that the file, or all shards, had when they were opened.
   uint64_t bytes() const noexcept { return bytes_; }
   // Fills `out` from the file at `offset`. Throws Error(kIo), or FormatError if the file has become
   // shorter since it was opened. Thread-safe.
   void Read(std::span<std::byte> out, uint64_t offset) const;
-  // Throws Error(kIo). The file must not be empty.
-  os::Mapping Map() const { return {file_, bytes_}; }
+  // Throws Error(kIo), or Error(kUnsupported) for shards on Windows. The file must not be empty.
+  os::Mapping Map() const { return {files_, shard_bytes_, bytes_}; }
 
  private:
-  os::File file_;
+  std::deque<os::File> files_;  // one, or all shards in order
   uint64_t bytes_;
+  uint64_t shard_bytes_;  // length of each file but the last; `bytes_` for a single file
 };
 
 }  // namespace tamis::detail

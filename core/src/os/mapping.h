@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <utility>
 
@@ -11,13 +12,15 @@
 
 namespace tamis::os {
 
-// Read-only memory that shows the contents of a file. Unmaps them on destruction. The file may be
-// closed while it is mapped.
+// Read-only memory that shows the contents of a file, or of several files, one after the other.
+// Unmaps them on destruction. The files may be closed while they are mapped.
 class Mapping {
  public:
   Mapping() = default;
-  // Maps the first `bytes` bytes, at least 1. Throws Error(kIo).
-  Mapping(const File& file, uint64_t bytes);
+  // Maps `bytes` bytes, at least 1: the first `part_bytes` bytes of each file but the last, and the
+  // rest from the last file. For several files, `part_bytes` must be a multiple of 65,536. Throws
+  // Error(kIo), or Error(kUnsupported) if the system cannot map several files.
+  Mapping(const std::deque<File>& files, uint64_t part_bytes, uint64_t bytes);
   Mapping(Mapping&& other) noexcept : bytes_(other.Release()) {}
   Mapping& operator=(Mapping&& other) noexcept {
     std::swap(bytes_, other.bytes_);

@@ -1,7 +1,7 @@
 // Filter files: headers, and options for loading, mapping and saving.
 //
-// core/FORMAT.md specifies the format. Files are not trusted: every field is checked against the
-// other fields and against the length of the file before use.
+// core/FORMAT.md specifies the format. Paths name a file or its first shard. Files are not trusted:
+// every field is checked against the other fields and the length of the file before use.
 #ifndef TAMIS_FILE_FILE_H_
 #define TAMIS_FILE_FILE_H_
 
@@ -128,6 +128,13 @@ struct SaveOptions {
   std::optional<bool> with_secret = {};
   // 1: for readers that support only version 1. Not possible for filters with a keyed hash.
   uint32_t version = FileHeader::kNewestVersion;
+  // If it is not 0, the filter is saved in shards: files of `shard_bytes` bytes, except for the
+  // last, which may be shorter (core/FORMAT.md, "Shards of a file"). `shard_bytes` must be a
+  // multiple of 65,536. The path must end in ".0000"; the other files end in ".0001" and so on, up
+  // to ".9999". Otherwise Save throws Error(kInvalidArgument). All files must be new, as with
+  // `only_new`. The first shard gets its name last, so an interrupted Save leaves no filter that
+  // can be opened.
+  uint64_t shard_bytes = 0;
 };
 
 }  // namespace tamis

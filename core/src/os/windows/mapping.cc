@@ -8,7 +8,14 @@
 namespace tamis::os {
 
 // While a view exists, Windows neither replaces nor deletes the file.
-Mapping::Mapping(const File& file, uint64_t bytes) {
+Mapping::Mapping(const std::deque<File>& files, [[maybe_unused]] uint64_t part_bytes,
+                 uint64_t bytes) {
+  const File& file = files.front();
+  if (files.size() > 1) {
+    throw Error(ErrorCode::kUnsupported,
+                TextOf(file.path()) +
+                    ": shards cannot be mapped on Windows: load them, or join them to one file");
+  }
   if (bytes > std::numeric_limits<size_t>::max()) ThrowIoError(file.path(), "map", EFBIG);
   const HANDLE section = CreateFileMappingW(reinterpret_cast<HANDLE>(file.handle()), nullptr,
                                             PAGE_READONLY, 0, 0, nullptr);
