@@ -32,7 +32,8 @@ using WriteTarget = FunctionRef<void(size_t i, os::TemporaryFile& file)>;
   throw Error(code, os::TextOf(path) + ": " + problem);
 }
 
-// Gives the files their names, the first file last. If that fails, none of them keeps its name.
+// Gives the files their names, the first file last. Before it throws, it removes the files that
+// already have their names.
 void BecomeNewTargets(const Targets& targets, std::deque<os::TemporaryFile>& files) {
   size_t left = files.size();
   try {
@@ -62,7 +63,7 @@ bool TryWrite(const Targets& targets, WriteTarget write, const SaveOptions& opti
   } else {
     files.front().ReplaceTarget();
   }
-  // So that the new names survive a power failure.
+  // The new names must survive a power failure.
   for (os::TemporaryFile& file : files) file.SynchronizeName();
   return true;
 }
