@@ -44,7 +44,7 @@ class SplitBlockBloomFilter final : public ChangeableFilter {
 
   // Reads a file and verifies all of it. Throws
   // - FormatError if a check fails, or if the file is of another kind or a newer version,
-  // - Error(kIo) if the file cannot be read,
+  // - Error(kIo) if the file cannot be read; Error(kBusy) if a link to its shards changes then,
   // - Error(kSecret) if the secret of a keyed hash is missing or wrong,
   // - Error(kOutOfMemory), Error(kUnknownBackend): see FilterOptions.
   static SplitBlockBloomFilter Load(const std::filesystem::path& path,
