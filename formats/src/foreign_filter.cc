@@ -10,6 +10,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/milvus_set.h"
 #include "tamis/error.h"
+#include "tamis/formats/dcso.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
 #include "tamis/formats/redis_bloom.h"
@@ -30,11 +31,15 @@ struct Row {
   ForeignFormat format;
   Made (*from_bytes)(Bytes, const ForeignLoadOptions&);
   Made (*load)(const fs::path&, const ForeignLoadOptions&);
+  Made (*map)(const fs::path&, const ForeignLoadOptions&);  // nullptr unless the class has Map
 };
 
 template <typename Source>
 constexpr Row RowOf(const char* name, const char* what, KeyTypes key_types) {
-  return {{name, what, key_types}, Source::FromBytes, Source::Load};
+  return {{name, what, key_types, Source::kMap != nullptr},
+          Source::FromBytes,
+          Source::Load,
+          Source::kMap};
 }
 
 // FromBytes and Load for class F. `more` are the arguments of the class between the source and the
@@ -49,6 +54,16 @@ struct From {
     return std::make_unique<F>(
         F::Load(path, more..., {.memory = options.memory, .backend = options.backend}));
   }
+  static constexpr decltype(&Load) kMap = nullptr;
+};
+
+// The same for a class with Map.
+template <typename F>
+struct FromMapped : From<F> {
+  static Made Map(const fs::path& path, const ForeignLoadOptions& options) {
+    return std::make_unique<F>(F::Map(path, {.backend = options.backend}));
+  }
+  static constexpr decltype(&Map) kMap = Map;
 };
 
 template <GuavaFunnel funnel>
@@ -64,6 +79,7 @@ constexpr KeyTypes kStrings = KeyType::kBytes;
 constexpr KeyTypes kBoth = detail::kIntegersAndStrings;
 
 constexpr Row kRows[] = {
+    RowOf<FromMapped<DcsoBloomFilter>>("dcso", "DCSO bloom, flor, poppy v1", kStrings),
     RowOf<Guava<GuavaFunnel::kBytes>>("guava:bytes", "Guava, byteArrayFunnel", kStrings),
     RowOf<Guava<GuavaFunnel::kInt>>("guava:int", "Guava, integerFunnel", kIntegers),
     RowOf<Guava<GuavaFunnel::kLong>>("guava:long", "Guava, longFunnel", kIntegers),
@@ -127,6 +143,18 @@ ForeignFilter ForeignFilter::Load(const fs::path& path, std::string_view format,
   return ForeignFilter(named, row.load(path, options));
 }
 
+ForeignFilter ForeignFilter::Map(const fs::path& path, std::string_view format,
+                                 const ForeignLoadOptions& options) {
+  const auto [row, named] = RowNamed(format);
+  if (row.map == nullptr) {
+    throw Error(ErrorCode::kUnsupported,
+                std::string("filters of ") + named.name + " cannot be mapped, only loaded");
+  }
+  ForeignFilter filter(named, row.map(path, options));
+  filter.mapped_ = true;
+  return filter;
+}
+
 ForeignFilter::ForeignFilter(const ForeignFormat& format,
                              std::unique_ptr<FormatFilter> filter) noexcept
     : format_(&format), filter_(std::move(filter)) {}
@@ -144,6 +172,8 @@ uint64_t ForeignFilter::serialized_bytes() const noexcept {
 }
 double ForeignFilter::estimated_count() const { return filter().estimated_count(); }
 double ForeignFilter::expected_fpr() const { return filter().expected_fpr(); }
+
+std::vector<FormatField> ForeignFilter::fields() const { return filter().fields(); }
 
 QueryTraits ForeignFilter::traits() const noexcept {
   return filter_ != nullptr ? filter_->traits() : QueryTraits();

@@ -7,6 +7,8 @@
 
 namespace tamis {
 
+std::vector<FormatField> FormatFilter::fields() const { return {}; }
+
 std::vector<std::byte> FormatFilter::ToBytes() const {
   std::vector<std::byte> bytes;
   bytes.reserve(serialized_bytes());

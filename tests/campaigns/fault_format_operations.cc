@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tamis/filters/split_block_filter.h"
+#include "tamis/formats/dcso.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
@@ -81,6 +82,7 @@ Bytes EmptyFilter(std::string_view format) {
         {.bytes = milvus::BytesFor(kCapacity), .hash = {HashKind::kXxh64, 0}});
     return milvus::ToBytes(blocks);
   }
+  if (format == "dcso") return DcsoBloomFilter({.capacity = kCapacity}).ToBytes();
   if (format.starts_with("spark")) return SparkBloomFilter({.capacity = kCapacity}).ToBytes();
   // These filters grow.
   if (format == "redisbloom") return RedisBloomFilter({.capacity = 20}).ToBytes();

@@ -92,6 +92,7 @@ SEEDS = {
     "open": lambda: golden("*.tamis"),
     "bank": lambda: golden("*.bank"),
     "join": lambda: golden("join_*.part"),
+    "dcso": lambda: golden("dcso/*.bloom"),
     "guava": guava,
     "kudu": kudu,
     "blocks": blocks,

@@ -32,7 +32,8 @@ std::span<const std::byte> AsBytes(const Bytes& bytes) { return std::as_bytes(st
 struct Files {
   std::string folder, first, extension;
 };
-const std::map<std::string, Files> kFiles = {{"guava", {"guava", "", ".guava"}},
+const std::map<std::string, Files> kFiles = {{"dcso", {"dcso", "", ".bloom"}},
+                                             {"guava", {"guava", "", ".guava"}},
                                              {"kudu", {"kudu", "", ".kudu"}},
                                              {"milvus", {"milvus", "", ".mbf1"}},
                                              {"redisbloom", {"redis_bloom", "bf_", ".dump"}},

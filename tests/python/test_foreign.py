@@ -77,7 +77,7 @@ def test_insert_returns_how_many_were_inserted():
 
 def test_wrong_use(tmp_path):
     f = made([1])
-    with pytest.raises(tamis.InvalidArgumentError, match="allowed: guava:"):
+    with pytest.raises(tamis.InvalidArgumentError, match="allowed: dcso, guava:"):
         tamis.ForeignFilter.load(LONG, "guava")
     with pytest.raises(tamis.InvalidArgumentError, match="the keys of this call are text"):
         "text" in f

@@ -13,6 +13,7 @@
 #include "tamis/filters/blocks_queryable.h"
 #include "tamis/filters/filter_kinds.h"
 #include "tamis/filters/split_block_filter.h"
+#include "tamis/formats/dcso.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/kudu.h"
@@ -71,6 +72,31 @@ class OfView final : private Blocks, public Queryable {
   BlocksQueryable blocks_;
 };
 
+// A filter of DCSO, whose keys are strings: the 8 bytes of each integer.
+class OfDcso final : public Queryable {
+ public:
+  explicit OfDcso(const std::vector<uint64_t>& keys) : filter_({.capacity = keys.size() + 1}) {
+    filter_.Insert(AsStrings(keys));
+  }
+
+  QueryTraits traits() const noexcept override { return filter_.traits(); }
+  KeyTypes key_types() const override { return KeyType::kInteger; }
+  uint64_t bytes() const override { return filter_.bytes(); }
+
+ protected:
+  void Query(const Keys& keys, uint64_t* bits) const override {
+    filter_.Contains(AsStrings(keys), Bitmap({bits, BitmapWords(keys.size())}));
+  }
+
+ private:
+  static Keys AsStrings(const Keys& keys) {
+    const Keys strings = FixedColumn{keys.data<uint64_t>(), 8, keys.size()};
+    return strings.WithValidity(keys.validity(), keys.first_bit());
+  }
+
+  DcsoBloomFilter filter_;
+};
+
 // Throws std::logic_error unless the filter gets this form.
 std::unique_ptr<JoinFilter> MakeJoin(JoinFilterOptions options, const std::vector<uint64_t>& keys,
                                      JoinForm form, bool complete = true) {
@@ -124,6 +150,8 @@ std::vector<Holder> MakeHolders() {
   add("foreign", [](uint64_t n) {
     return ForeignFilter::FromBytes(SparkBloomFilter({.capacity = n}).ToBytes(), "spark:long");
   });
+  holders.push_back(
+      {"dcso", [](const std::vector<uint64_t>& keys) { return std::make_unique<OfDcso>(keys); }});
   holders.push_back(
       {"view", [](const std::vector<uint64_t>& keys) { return std::make_unique<OfView>(keys); }});
   constexpr uint64_t kMask = 0xFFFF;

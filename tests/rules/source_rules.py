@@ -103,7 +103,7 @@ ALLOWED = [
     ("examples/dedup.cc", [STD, r"sys/resource\.h", r"tamis/tamis\.h"]),
     ("examples/guard.cc", [STD, r"sqlite3\.h", r"tamis/(tamis|engine/build|live/\w+)\.h"]),
     *((f"examples/{name}.cc", [STD, r"tamis/tamis\.h", FORMATS])
-      for name in ("guava", "kudu", "milvus", "redis_bloom", "spark")),
+      for name in ("dcso", "guava", "kudu", "milvus", "redis_bloom", "spark")),
     ("examples/parquet.cc", [STD, r"tamis/tamis\.h", PARQUET]),
     ("examples/redis.cc", [STD, r"tamis/tamis\.h", REDIS]),
     ("examples/", [STD, r"tamis/((filters|file|engine|bank|join|live|plan)/)?\w+\.h"]),

@@ -80,7 +80,7 @@ TEST_F(ImportTest, WrongUseIsSaid) {
     EXPECT_TRUE(result.ErrHas(text)) << command << "\n" << result.err;
   };
   fails("import -o g text.guava", "--from");
-  fails("import --from guava -o g text.guava", "unknown format \"guava\"; allowed: guava:");
+  fails("import --from guava -o g text.guava", "unknown format \"guava\"; allowed: dcso, guava:");
   fails("import --from guava:utf8 -o g f.tamis", "f.tamis has been imported already");
   fails("import --from guava:utf8 -o text.guava text.guava", "text.guava");
   fails("import --from guava:utf8 -o g none", "none", 3);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "tamis/backend.h"
 #include "tamis/file/file.h"
@@ -24,6 +25,7 @@ struct ForeignFormat {
   const char* name;    // such as "guava:utf8"; at most 31 characters
   const char* what;    // a short description of the other library and the keys
   KeyTypes key_types;  // KeyType::kInteger, kBytes (strings) or both
+  bool can_map;        // ForeignFilter::Map supports the format
 };
 
 // Returns all supported formats, ordered by name.
@@ -50,6 +52,11 @@ class ForeignFilter final : public FormatFilter {
   // Reads a file like FromBytes.
   static ForeignFilter Load(const std::filesystem::path& path, std::string_view format,
                             const ForeignLoadOptions& options = {});
+  // Maps a file instead of reading it. The filter is then read-only, and pages are read when they
+  // are first used. The file must not be changed while it is mapped. Throws like Load, and
+  // Error(kUnsupported) unless the format has `can_map`.
+  static ForeignFilter Map(const std::filesystem::path& path, std::string_view format,
+                           const ForeignLoadOptions& options = {});
 
   // Reads a file that SaveImported wrote, and compares its checksum. The file must not be truncated
   // during the call. Throws Error(kIo), and FormatError with the failed check: "magic", "version",
@@ -63,11 +70,14 @@ class ForeignFilter final : public FormatFilter {
 
   // Returns the format of the filter.
   const ForeignFormat& format() const noexcept;
+  // Returns whether the filter was mapped or moved from. Changes then throw Error(kReadOnly).
+  bool read_only() const noexcept { return mapped_ || filter_ == nullptr; }
   uint64_t bytes() const noexcept override;  // size of the bits in memory
   uint64_t serialized_bytes() const noexcept override;
   // Like the functions of the format's class. O(bytes()).
   double estimated_count() const override;
   double expected_fpr() const override;
+  std::vector<FormatField> fields() const override;
 
   // Keys of another type throw Error(kInvalidArgument). tamis::Erase erases keys if the format
   // supports it.
@@ -92,6 +102,7 @@ class ForeignFilter final : public FormatFilter {
 
   const ForeignFormat* format_;
   std::unique_ptr<FormatFilter> filter_;  // nullptr: moved-from
+  bool mapped_ = false;
 };
 
 }  // namespace tamis

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "tamis/changeable.h"
@@ -17,6 +19,12 @@
 namespace tamis {
 
 class ForeignFilter;
+
+// A property of a filter that only its format has.
+struct FormatField {
+  const char* name;  // such as "capacity"
+  std::variant<uint64_t, double, std::string> value;
+};
 
 // A filter with the answers, the bits and the bytes of another library. Any number of threads may
 // query a filter that does not change. A change needs exclusive access. A moved-from filter is
@@ -32,6 +40,10 @@ class FormatFilter : public Queryable, public Changeable {
   template <detail::NoKey T>
   bool Insert(T) = delete;
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
+
+  // Returns the properties that only this format has, such as the numbers of its header. The
+  // default implementation returns none.
+  virtual std::vector<FormatField> fields() const;
 
   // Writes exactly the bytes that the other library reads, in pieces.
   virtual void Write(const ByteSink& write) const = 0;
