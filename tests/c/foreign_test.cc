@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tamis/changes.h"
+#include "tamis/formats/dcso.h"
 #include "tamis/formats/foreign_filter.h"
 #include "tamis/formats/guava.h"
 #include "tamis/formats/redis_cuckoo.h"
@@ -176,6 +177,19 @@ TEST(ForeignTest, Files) {
   ExpectStatus(tamis_filter_serialize(opened.get(), &imported, nullptr, 0, &written),
                TAMIS_UNSUPPORTED, "tamis_filter_save");
   EXPECT_EQ(written, 77u);
+}
+
+TEST(ForeignTest, MappedDcso_IsReadOnly) {
+  const std::string path = std::string(TAMIS_GOLDEN_DIR) + "/dcso/few.bloom";
+  tamis_open_options options = Format("dcso");
+  options.map = 1;
+  const CFilter mapped = Made<tamis_filter>(tamis_filter_open, path.c_str(), &options);
+  auto info = TAMIS_INIT(tamis_filter_info);
+  ASSERT_EQ(tamis_filter_get_info(mapped.get(), &info), TAMIS_OK);
+  EXPECT_EQ(info.read_only, 1u);
+  EXPECT_EQ(tamis_filter_contains_string(mapped.get(), "", 0), 1);
+  EXPECT_EQ(tamis_filter_insert_string(mapped.get(), "a", 1), -TAMIS_READ_ONLY);
+  EXPECT_EQ(SerializedC(mapped.get()), DcsoBloomFilter::Load(path).ToBytes());
 }
 
 TEST(ForeignTest, FunctionsThatFormatsDoNotHave) {

@@ -42,6 +42,19 @@ def test_golden_files_come_back_as_they_were(path, tmp_path):
     assert 0 < f.expected_fpr() < 1 and f.estimated_count() == pytest.approx(40, rel=0.3)
 
 
+def test_a_filter_of_dcso_is_mapped(tmp_path):
+    path = tmp_path / "few.bloom"
+    path.write_bytes((GOLDEN / "dcso" / "few.bloom").read_bytes())
+    f = tamis.ForeignFilter.load(path, "dcso", map=True)
+    assert "" in f and f.to_bytes() == path.read_bytes()
+    with pytest.raises(tamis.ReadOnlyError, match="mapped"):
+        f.insert(["key"])
+    with pytest.raises(tamis.UnsupportedError, match="cannot be mapped"):
+        tamis.ForeignFilter.load(LONG, "guava:long", map=True)
+    g = tamis.ForeignFilter.load(path, "dcso")
+    assert g.insert(["key"]) == 1 and "key" in g
+
+
 def test_keys_of_every_kind_answer_alike():
     numbers = list(range(-200, 300))
     f = made(numbers)

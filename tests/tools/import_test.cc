@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
+#include "tamis/formats/dcso.h"
 #include "tamis/formats/guava.h"
 #include "tests/tools/command_test.h"
 
@@ -57,6 +59,55 @@ TEST_F(ImportTest, InfoAndVerifyTakeIt) {
   EXPECT_EQ(damaged.status, 3);
   EXPECT_TRUE(damaged.ErrHas("payload checksum")) << damaged.err;
   EXPECT_EQ(Sh("tamis query f.tamis --integers keys").status, 3);
+}
+
+// The example of docs/formats.md: keys are the text of SHA-1, in upper case.
+TEST_F(ImportTest, HashlookupOfFiles) {
+  DcsoBloomFilter known({.capacity = 1000, .fpr = 1e-6});
+  known.Insert("DA39A3EE5E6B4B0D3255BFEF95601890AFD80709");  // the empty file
+  known.Insert("A9993E364706816ABA3E25717850C26C9CD0D89D");  // "abc"
+  known.SetFreeData(std::as_bytes(std::span("a \x1B list", 8)));
+  known.Save(Path("hashlookup-full.bloom"));
+  Write("one.bin", "abc");
+  Write("two.bin", "abd");
+  Write("three.bin", "");
+  const std::string query = "tamis query hashlookup-full.bloom --format dcso";
+  const CommandResult found = Sh("sha1sum *.bin | cut -c1-40 | tr a-f A-F | " + query);
+  EXPECT_EQ(found.out,
+            "A9993E364706816ABA3E25717850C26C9CD0D89D\n"
+            "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709\n");
+  // Lower case and --hex are other keys.
+  EXPECT_EQ(Sh("sha1sum *.bin | cut -c1-40 | " + query).out, "");
+  EXPECT_EQ(Sh("sha1sum *.bin | cut -c1-40 | " + query + " --hex").out, "");
+  Write("asked", "A9993E364706816ABA3E25717850C26C9CD0D89D\n");
+  for (const char* how : {"", " --map", " --no-map"}) {
+    EXPECT_EQ(Ok(query + how + " -c asked").out, "1/1\n") << how;
+  }
+  EXPECT_TRUE(Sh("tamis query text.guava --format guava:utf8 --map keys").ErrHas("always loaded"));
+}
+
+TEST_F(ImportTest, InfoOfAFormat_ShowsItsHeader) {
+  DcsoBloomFilter known({.capacity = 1000, .fpr = 0.001});
+  known.Insert("key");
+  known.SetFreeData(std::as_bytes(std::span("a \x1B list", 8)));
+  known.Save(Path("known.bloom"));
+  const CommandResult info = Ok("tamis info --format dcso known.bloom");
+  for (const char* row :
+       {"dcso (DCSO bloom, flor, poppy v1)\n", "capacity              1,000\n",
+        "requested fpr         0.1000%\n", "hashes                10\n",
+        "inserted              1\n", "free data             \"a \\x1B list\"\n"}) {
+    EXPECT_NE(info.out.find(row), std::string::npos) << row << info.out;
+  }
+  const nlohmann::json json = Ok("tamis info --json --format dcso known.bloom").Json();
+  EXPECT_EQ(json["bits"], 14377);
+  EXPECT_EQ(json["free_data_bytes"], 8);
+  Ok("tamis import -q --from dcso -o known.tamis known.bloom");
+  EXPECT_EQ(Ok("tamis info --json known.tamis").Json()["capacity"], 1000);
+  EXPECT_TRUE(Sh("tamis info --format dcso known.tamis").ErrHas("leave out --format"));
+  const CommandResult wrong = Sh("tamis info --format dcso text.guava");
+  EXPECT_EQ(wrong.status, 3);
+  EXPECT_TRUE(wrong.ErrHas("text.guava: ")) << wrong.err;
+  EXPECT_EQ(Sh("tamis info --format sieve known.bloom").status, 2);
 }
 
 TEST_F(ImportTest, SeveralBecomeOne) {

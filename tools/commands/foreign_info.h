@@ -9,10 +9,10 @@
 
 namespace tamis::tools {
 
-// Describes the filter of the file at `path`. O(bytes).
+// Describes the filter of the file at `path`, whose properties of its format come last. O(bytes).
 nlohmann::ordered_json ForeignInfo(const ForeignFilter& filter, const std::string& path);
 // Returns the description as text.
-std::string ForeignInfoText(const nlohmann::ordered_json& json);
+std::string ForeignInfoText(const ForeignFilter& filter, const std::string& path, bool imported);
 
 }  // namespace tamis::tools
 

@@ -23,6 +23,7 @@
 #include "tamis/detail/str_cat.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/foreign_info.h"
+#include "tools/input/filter_file.h"
 #include "tools/options/exit_codes.h"
 #include "tools/options/secret.h"
 #include "tools/output/console.h"
@@ -51,6 +52,7 @@ constexpr char kVerifyFooter[] =
 
 struct InfoOptions {
   std::vector<std::string> files;
+  std::string format;  // a format of another library; empty: the files themselves name it
   SecretOptions secret;
   bool header = false;
   bool json = false;
@@ -197,9 +199,19 @@ int RunInfo(const InfoOptions& options) {
   const std::optional<HashSecret> secret = options.secret.Read();
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : options.files) {
-    if (ForeignFilter::IsImported(path)) {
-      all.push_back(ForeignInfo(ForeignFilter::Open(path), path));
-      if (!options.json) Print(ForeignInfoText(all.back()));
+    const bool imported = ForeignFilter::IsImported(path);
+    if (imported && !options.format.empty()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  path +
+                      " is an imported filter, and its file names its format: leave out "
+                      "--format");
+    }
+    if (imported || !options.format.empty()) {
+      const ForeignFilter filter =
+          imported ? ForeignFilter::Open(path)
+                   : OpenForeignFile(path, options.format, /*map=*/true, nullptr);
+      all.push_back(ForeignInfo(filter, path));
+      if (!options.json) Print(ForeignInfoText(filter, path, imported));
       continue;
     }
     all.push_back(Describe(path, options.header, secret));
@@ -263,6 +275,11 @@ Command AddInfo(const CommandLine& program) {
   auto options = std::make_shared<InfoOptions>();
   command.Footer(kInfoFooter);
   command.Add("FILE", options->files, "filter files").Required();
+  command
+      .Add("--format", options->format,
+           "the files were written by another library: see `tamis query --help`")
+      .Type("NAME")
+      .NotEmpty();
   options->secret.AddTo(command);
   command.AddFlag("--header", options->header, "only the contents of the header");
   command.AddFlag("--json", options->json, "a report in JSON");

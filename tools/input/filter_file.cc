@@ -16,23 +16,32 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, problem);
 }
 
+bool CanMap(const std::string& format) {
+  const std::span formats = ForeignFormats();
+  return std::any_of(formats.begin(), formats.end(), [&](const ForeignFormat& known) {
+    return known.name == format && known.can_map;
+  });
+}
+
 ForeignFilter OpenForeign(const FilterFileOptions& options, const RunOptions& run, KeyType keys) {
   const OpenOptions& open = options.open;
   const std::string& path = options.path;
   const auto refuse_if = [&](bool given, const char* names) {
     if (given) Refuse(path + " is a filter of another library: leave out " + names);
   };
-  refuse_if(open.map || open.no_map, "--map and --no-map, because such filters are always loaded");
+  const bool imported = ForeignFilter::IsImported(path);
+  const bool can_map = !imported && CanMap(options.format);
+  refuse_if(!can_map && (open.map || open.no_map),
+            "--map and --no-map, because such filters are always loaded");
   refuse_if(open.verify || open.no_verify, "--verify and --no-verify");
   refuse_if(!options.secret.path.empty(), "--secret");
   refuse_if(options.type.any, "--any-type");
-  const bool imported = ForeignFilter::IsImported(path);
   if (imported && !options.format.empty()) {
     Refuse(path + " is an imported filter, and its file names its format: leave out --format");
   }
   ForeignFilter filter = imported
                              ? ForeignFilter::Open(path, {.backend = run.Pinned()})
-                             : ForeignFilter::Load(path, options.format, {.backend = run.Pinned()});
+                             : OpenForeignFile(path, options.format, !open.no_map, run.Pinned());
   if (!filter.key_types().Has(keys)) {
     Refuse(path + ": the keys of " + filter.format().name + " are " +
            (keys != KeyType::kInteger ? "integers: give --integers (or --u64)"
@@ -66,6 +75,12 @@ std::shared_ptr<const Queryable> OpenQueryable(const FilterFileOptions& options,
       [&](const MapOptions& map) { return Map(path, map); }));
   options.type.Require(**filter, path, keys);
   return {filter, &**filter};
+}
+
+ForeignFilter OpenForeignFile(const std::string& path, const std::string& format, bool map,
+                              const Backend* backend) {
+  return map && CanMap(format) ? ForeignFilter::Map(path, format, {.backend = backend})
+                               : ForeignFilter::Load(path, format, {.backend = backend});
 }
 
 std::string FormatsHelp() {

@@ -2,6 +2,7 @@
 #ifndef TAMIS_TOOLS_INPUT_FILTER_FILE_H_
 #define TAMIS_TOOLS_INPUT_FILTER_FILE_H_
 
+#include <tamis/formats/foreign_filter.h>
 #include <tamis/key_types.h>
 #include <tamis/queryable.h>
 
@@ -34,6 +35,11 @@ struct FilterFileOptions {
 std::shared_ptr<const Queryable> OpenQueryable(const FilterFileOptions& options,
                                                const RunOptions& run, KeyType keys,
                                                std::optional<uint64_t> input_bytes);
+
+// Opens a file that another library wrote in `format`: maps it if the format allows this and `map`
+// is true, and otherwise loads it.
+ForeignFilter OpenForeignFile(const std::string& path, const std::string& format, bool map,
+                              const Backend* backend);
 
 // Returns a paragraph of help with the names of all formats.
 std::string FormatsHelp();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <variant>
 
 #include "bindings/c/src/handles.h"
@@ -24,25 +25,31 @@ using Bytes = std::span<const std::byte>;
 
 // Throws for options that do not apply to a filter of another library.
 ForeignLoadOptions ReadForeign(const OpenOptions& options) {
-  if (options.map) {
-    Refuse("filters of other libraries cannot be mapped", ErrorCode::kUnsupported);
-  }
   if (options.load.secret) {
     Refuse("filters of other libraries have no secret", ErrorCode::kSecret);
   }
   return {.memory = options.load.memory, .backend = options.load.backend};
 }
 
+void RefuseToMap(const OpenOptions& options, const char* what) {
+  if (options.map) Refuse(std::string(what) + " cannot be mapped", ErrorCode::kUnsupported);
+}
+
 Object Open(const fs::path& path, const OpenOptions& options) {
   if (options.format != nullptr) {
-    return ForeignFilter::Load(path, options.format, ReadForeign(options));
+    return options.map ? ForeignFilter::Map(path, options.format, ReadForeign(options))
+                       : ForeignFilter::Load(path, options.format, ReadForeign(options));
   }
-  if (ForeignFilter::IsImported(path)) return ForeignFilter::Open(path, ReadForeign(options));
+  if (ForeignFilter::IsImported(path)) {
+    RefuseToMap(options, "imported filters");
+    return ForeignFilter::Open(path, ReadForeign(options));
+  }
   return options.map ? Map(path, options.AsMap()) : Load(path, options.load);
 }
 
 Object Open(Bytes bytes, const OpenOptions& options) {
   if (options.format != nullptr) {
+    RefuseToMap(options, "filters of other libraries in memory");
     return ForeignFilter::FromBytes(bytes, options.format, ReadForeign(options));
   }
   return options.map ? Map(bytes, options.AsMap()) : Load(bytes, options.load);

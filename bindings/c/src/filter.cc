@@ -80,6 +80,7 @@ void Describe(const BlocksQueryable& blocks, tamis_filter_info& out) {
 
 void Describe(const ForeignFilter& filter, tamis_filter_info& out) {
   out.format = filter.format().name;
+  out.read_only = filter.read_only();
   out.abilities = AbilityBits({.erase = filter.change_traits().erases});
 }
 

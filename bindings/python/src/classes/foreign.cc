@@ -47,8 +47,9 @@ Result<"tamis.ForeignFilter"> Made(const Make& make) {
   return nb::cast(new PyForeign(made()), nb::rv_policy::take_ownership);
 }
 
-auto LoadForeign(const fs::path& path, const std::string& format) {
-  return Made([&] { return ForeignFilter::Load(path, format); });
+auto LoadForeign(const fs::path& path, const std::string& format, bool map) {
+  return Made(
+      [&] { return map ? ForeignFilter::Map(path, format) : ForeignFilter::Load(path, format); });
 }
 
 auto OpenForeign(const fs::path& path) {
@@ -116,8 +117,12 @@ constexpr char kDoc[] =
 void DefineForeign(nb::module_& m) {
   nb::class_<PyForeign, PyChangeable>(m, "ForeignFilter", kDoc)
       .def_static("formats", Formats, "Returns the names of all formats.")
-      .def_static("load", LoadForeign, nb::arg("path"), nb::arg("format"),
-                  "Reads a filter written by the other library.")
+      .def_static("load", LoadForeign, nb::arg("path"), nb::arg("format"), nb::kw_only(),
+                  nb::arg("map") = false,
+                  "Reads a filter written by the other library.\n\n"
+                  "map: maps the file instead, for the format 'dcso' only. The filter is then\n"
+                  "    read-only, and pages are read when they are first used. Do not write to a\n"
+                  "    file while it is mapped.")
       .def_static("open", OpenForeign, nb::arg("path"),
                   "Reads a file of save_imported or of `tamis import`, which contains its format.")
       .def_static("from_bytes", FromBytes, nb::arg("data"), nb::arg("format"),

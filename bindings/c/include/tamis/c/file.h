@@ -33,7 +33,8 @@ typedef struct tamis_open_options {
    * bytes of such a filter do not name their format. NULL: a file of tamis. */
   const char* format;
   /* 1: maps the file, read-only and without a copy. Pages are read when they are first used, and
-   * processes that map the same file share them. Filters of other libraries cannot be mapped. */
+   * processes that map the same file share them. Formats of other libraries cannot be mapped,
+   * except for "dcso". */
   uint32_t map;
   uint32_t verify; /* 1: checks all bytes of a mapped file. 0: its header and length */
   /* 1: secret_low and secret_high are the secret of the filter's keyed hash. Required if the file
