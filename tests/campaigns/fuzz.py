@@ -90,6 +90,7 @@ def parquet():
 # The seeds of a target, besides tests/fuzz/seeds/TARGET.
 SEEDS = {
     "open": lambda: golden("*.tamis"),
+    "window": lambda: golden("*.window"),
     "bank": lambda: golden("*.bank"),
     "join": lambda: golden("join_*.part"),
     "dcso": lambda: golden("dcso/*.bloom"),

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -20,6 +23,9 @@
 #include "tests/test_util.h"
 
 namespace tamis::windowed_filter_test {
+
+using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
 
 // A rate at which false positives hardly ever occur in a test. In classic filters of a few words,
 // false positives are more frequent than the formula predicts.
@@ -312,12 +318,186 @@ TYPED_TEST(WindowedFilterTest, SmallWindowsKeepTheRate) {
   }
 }
 
+// The time at which each key came last. Time never goes back.
+class TimeModel {
+ public:
+  void Advance(nanoseconds now) { now_ = now_ ? std::max(*now_, now) : now; }
+  void Insert(uint64_t key) { last_[key] = *now_; }
+  bool CameBefore(uint64_t key) const { return last_.contains(key); }
+  // The time since the last insertion, as a number without sign, because it may be up to 2^64 - 1.
+  uint64_t Age(uint64_t key) const {
+    return static_cast<uint64_t>(now_->count()) - static_cast<uint64_t>(last_.at(key).count());
+  }
+  const std::unordered_map<uint64_t, nanoseconds>& last() const { return last_; }
+  nanoseconds now() const { return *now_; }
+
+ private:
+  std::optional<nanoseconds> now_;
+  std::unordered_map<uint64_t, nanoseconds> last_;
+};
+
+// A time after, and sometimes long after or before, `now`.
+nanoseconds NextTime(nanoseconds now, nanoseconds span, Random& random) {
+  const auto least = static_cast<uint64_t>(span.count());
+  uint64_t step = random.Below(least / 8 + 2);
+  switch (random.Below(20)) {
+    case 0:
+      step = random.Below(3 * least + 1);
+      break;
+    case 1:
+      step = random.Below(100 * least + 1);
+      break;
+    case 2:
+      step = 0 - random.Below(200 * least + 1);
+      break;
+    case 3:
+      step = random();  // anywhere
+      if (random.Below(100) != 0) step = 0;
+      break;
+  }
+  int64_t next = 0;
+  return __builtin_add_overflow(now.count(), static_cast<int64_t>(step), &next) ? now
+                                                                                : nanoseconds(next);
+}
+
+template <typename F>
+void ExpectKeepsTheTime(const WindowOptions& options, nanoseconds begin, uint64_t seed,
+                        const Engine* engine) {
+  SCOPED_TRACE(std::to_string(options.span.count()) + " ns in " + std::to_string(options.filters) +
+               " filters");
+  WindowedFilter<F> filter(options);
+  const TemporaryFolder folder;
+  TimeModel model;
+  Random random(seed);
+  nanoseconds now = begin;
+  size_t errors = 0;
+  const auto span = static_cast<uint64_t>(options.span.count());
+  const auto max_age = static_cast<uint64_t>(filter.max_age().count());
+  ASSERT_GE(max_age, span);
+  ASSERT_LE(max_age, span + span / (options.filters - 1) + options.filters);
+  uint64_t next_key = 0;
+  for (int round = 0; round < 150; ++round) {
+    now = NextTime(now, options.span, random);
+    filter.Advance(now);
+    model.Advance(now);
+    ASSERT_EQ(filter.time(), model.now());
+    std::vector<uint64_t> keys(random.Below(8));
+    for (uint64_t& key : keys) {
+      key = Mix(seed) + (random.Below(2) == 0 ? next_key++ : random.Below(next_key + 1));
+    }
+    std::vector<uint64_t> words(BitmapWords(keys.size()));
+    const Bitmap fresh(words);
+    filter.InsertIfAbsent(keys, fresh, engine);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const bool came = model.CameBefore(keys[i]);
+      if (came && model.Age(keys[i]) <= span) {
+        ASSERT_FALSE(fresh.Test(i)) << round;
+      }
+      errors += !fresh.Test(i) && (!came || model.Age(keys[i]) >= max_age);
+      model.Insert(keys[i]);
+    }
+    if (random.Below(25) == 0) {  // a stop and a start
+      filter.Save(folder / "window");
+      filter = WindowedFilter<F>::Load(folder / "window");
+      ASSERT_EQ(filter.span(), options.span);
+      ASSERT_EQ(filter.window(), options.window);
+      ASSERT_EQ(filter.time(), model.now());
+    }
+    for (const auto& [key, time] : model.last()) {
+      if (model.Age(key) <= span) {
+        ASSERT_TRUE(filter.Contains(key)) << round;
+      }
+      if (model.Age(key) >= max_age) errors += filter.Contains(key);
+    }
+  }
+  EXPECT_LE(errors, 100 * kErrors<F>);  // a key is queried in many rounds
+}
+
+TYPED_TEST(WindowedFilterTest, ByTime_KeepsTheKeysOfTheSpan) {
+  const Engine engine({.threads = 2});
+  for (const nanoseconds span : {1ns, 7ns, 1000ns, nanoseconds(5min), nanoseconds(30h)}) {
+    for (const uint32_t filters : {2, 3, 4, 7, 64}) {
+      const WindowOptions options{
+          .window = 20'000, .span = span, .fpr = kHardlyEver, .filters = filters};
+      const uint64_t seed = static_cast<uint64_t>(span.count()) + filters;
+      ExpectKeepsTheTime<TypeParam>(options, nanoseconds(0), seed, nullptr);
+      ExpectKeepsTheTime<TypeParam>(options, nanoseconds::min(), seed + 1, &engine);
+      ExpectKeepsTheTime<TypeParam>(options, nanoseconds::max() - 50 * span, seed + 2, nullptr);
+    }
+  }
+}
+
+// Exact times: a key is found up to its span, and forgotten at the end of its last generation.
+TYPED_TEST(WindowedFilterTest, ByTime_GenerationsBeginAtMultiples) {
+  typename TestFixture::Window filter(
+      {.window = 1000, .span = 300ns, .fpr = kHardlyEver, .filters = 4});
+  EXPECT_EQ(filter.max_age(), 400ns);
+  for (const nanoseconds base : {0ns, -10'000ns, 123'400ns}) {
+    for (const nanoseconds at : {0ns, 1ns, 99ns}) {
+      filter.Clear();
+      EXPECT_EQ(filter.time(), std::nullopt);
+      filter.Advance(base + at);
+      filter.Insert(uint64_t{7});
+      filter.Advance(base + 399ns);
+      EXPECT_TRUE(filter.Contains(uint64_t{7}));
+      filter.Advance(base + 400ns);
+      EXPECT_FALSE(filter.Contains(uint64_t{7}));
+    }
+  }
+}
+
+TYPED_TEST(WindowedFilterTest, ByTime_TimeThatGoesBack_KeepsKeysLonger) {
+  typename TestFixture::Window filter({.window = 1000, .span = 1h, .fpr = kHardlyEver});
+  filter.Insert(uint64_t{1});  // before the first time
+  filter.Advance(10h);
+  EXPECT_TRUE(filter.Contains(uint64_t{1}));
+  filter.Advance(2h);
+  EXPECT_EQ(filter.time(), nanoseconds(10h));
+  filter.Insert(uint64_t{2});
+  filter.Advance(11h);
+  EXPECT_FALSE(filter.InsertIfAbsent(uint64_t{2}));
+  filter.Advance(nanoseconds::max());
+  EXPECT_FALSE(filter.Contains(uint64_t{2}));
+  filter.Insert(uint64_t{3});
+  filter.Advance(12h);  // time stands still
+  EXPECT_TRUE(filter.Contains(uint64_t{3}));
+  filter.Clear();
+  filter.Advance(12h);
+  EXPECT_EQ(filter.time(), nanoseconds(12h));
+}
+
+// If there are more keys than expected, the rate rises, and no key is forgotten early.
+TYPED_TEST(WindowedFilterTest, ByTime_TooManyKeys_StayWithinTheSpan) {
+  typename TestFixture::Window filter({.window = 100, .span = 10s, .fpr = 0.001});
+  const uint64_t bytes = filter.bytes();
+  const std::vector<uint64_t> keys = RandomKeys(20'000, 1);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    filter.Advance(i * 1ms);  // 20 s in all
+    filter.Insert(keys[i]);
+    if (i >= 10'000) {
+      ASSERT_TRUE(filter.Contains(keys[i - 10'000]));
+    }
+  }
+  EXPECT_EQ(filter.bytes(), bytes);
+  EXPECT_GT(filter.expected_fpr(), 0.1);
+}
+
+TYPED_TEST(WindowedFilterTest, ByKeys_HasNoTime) {
+  typename TestFixture::Window filter({.window = 5});
+  EXPECT_EQ(filter.span(), 0ns);
+  EXPECT_EQ(filter.max_age(), 0ns);
+  ExpectError([&] { filter.Advance(1ns); }, ErrorCode::kInvalidArgument, "by keys has no time");
+}
+
 TYPED_TEST(WindowedFilterTest, OptionsOutOfRangeAreRefused) {
   const auto refuse = [](const WindowOptions& options, const char* message) {
     ExpectError([&] { typename TestFixture::Window filter(options); }, ErrorCode::kInvalidArgument,
                 message);
   };
   refuse({}, "a window of 0 keys is out of range [1, 2^64)");
+  refuse({.window = 5, .span = -1ns}, "a window of -1 ns is out of range [0, 3153600000000000000]");
+  refuse({.window = 5, .span = windowed::kMaxSpan + 1ns}, "out of range");
+  refuse({.span = 1s}, "a window of 0 keys");
   refuse({.window = 5, .filters = 1}, "a window of 1 filters is out of range [2, 64]");
   refuse({.window = 5, .filters = 65}, "a window of 65 filters is out of range [2, 64]");
   refuse({.window = 5, .fpr = 0}, "a false-positive rate of 0 of a window of 4 filters");

@@ -519,6 +519,32 @@ def join_part(key_type, hash_kind, bits, blocks, kept_keys, keys, contents):
     return header + struct.pack("<Q", xxhash.xxh3_64_intdigest(payload, seed)) + payload
 
 
+# Name: number of the kind, geometry of each filter, hash, seed, window in keys, span and time in ns (None: by keys),
+# capacity of each filter, and the keys of each filter, oldest first
+WINDOW_RECIPES = {
+    "window_v1_time": (1, (1, 0, 0), XXH3, 0, 20, (600 * 10**9, 1_800_000_150 * 10**9), 10,
+                       [integers(0), integers(12), strings(5)]),
+    "window_v1_keys": (6, (128, 9, 0), XXH64, 7, 10, None, 10,
+                       [integers(20)[10:], integers(25)[20:]]),
+}
+
+
+def window_file(kind, geometry, hash_kind, seed, window, times, capacity, keys_of_filters):
+    files = []
+    for keys in keys_of_filters:
+        payload = (split_block(geometry[0], hash_kind, seed, keys) if kind == 1 else
+                   bloom(*geometry[:2], hash_kind, seed, keys))
+        files.append(file_of_version_2(kind, geometry, hash_kind, seed, len(keys), capacity, payload,
+                                       (0,) if keys else (), False))
+    span, time = times or (0, 0)
+    header = b"tamis\r\n\x17" + struct.pack("<IIIIQqqIIQ56x", 1, 128, kind, len(files), window, span, time,
+                                             1 if times else 0, 0, len(files[0]))
+    header += struct.pack("<Q", xxhash.xxh3_64_intdigest(header))
+    headers = header + b"".join(file[:192] for file in files)
+    return (header + b"".join(file + bytes(-len(file) % 64) for file in files)
+            + struct.pack("<Q", xxhash.xxh3_64_intdigest(headers)))
+
+
 def main():
     directory = pathlib.Path(sys.argv[1])
     for name, recipe in JOIN_RECIPES.items():
@@ -531,6 +557,8 @@ def main():
     (directory / "split_block_v3_many_blocks.sparse").write_bytes(many_blocks_file(2**32 + 5, integers(100)))
     for name, recipe in BANK_RECIPES.items():
         (directory / (name + ".bank")).write_bytes(bank_file(*recipe))
+    for name, recipe in WINDOW_RECIPES.items():
+        (directory / (name + ".window")).write_bytes(window_file(*recipe))
 
 
 if __name__ == "__main__":

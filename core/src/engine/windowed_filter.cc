@@ -1,8 +1,10 @@
 #include "tamis/engine/windowed_filter.h"
 
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/src/bulk/batches.h"
 #include "core/src/bulk/outcomes.h"
@@ -22,7 +24,15 @@ using detail::Outcomes;
 
 namespace {
 
+using std::chrono::nanoseconds;
+
 constexpr size_t kSlice = size_t{1} << 16;  // keys to hash at a time
+
+// Rounds down, also for negative times.
+int64_t NumberOfGeneration(nanoseconds time, nanoseconds generation) {
+  const int64_t quotient = time / generation;
+  return quotient - (time % generation < nanoseconds(0) ? 1 : 0);
+}
 
 void CheckWindow(const WindowOptions& options) {
   const auto refuse = [](const std::string& what, const std::string& range) {
@@ -32,6 +42,10 @@ void CheckWindow(const WindowOptions& options) {
   const std::string filters = detail::StrCat("a window of ", options.filters, " filters");
   if (options.filters < windowed::kMinFilters || options.filters > windowed::kMaxFilters) {
     refuse(filters, detail::StrCat("[", windowed::kMinFilters, ", ", windowed::kMaxFilters, "]"));
+  }
+  if (options.span < nanoseconds(0) || options.span > windowed::kMaxSpan) {
+    refuse(detail::StrCat("a window of ", options.span.count(), " ns"),
+           detail::StrCat("[0, ", windowed::kMaxSpan.count(), "]"));
   }
   const double least = options.filters * kMinFpr;
   if (!(options.fpr >= least && options.fpr <= kMaxFpr)) {  // also refuses NaN
@@ -43,10 +57,20 @@ void CheckWindow(const WindowOptions& options) {
 }  // namespace
 
 template <typename F>
-WindowedFilter<F>::WindowedFilter(const WindowOptions& options) : window_(options.window) {
+WindowedFilter<F>::WindowedFilter(const WindowOptions& options, std::vector<F> filters)
+    : window_(options.window), span_(options.span), filters_(std::move(filters)) {
   CheckWindow(options);
+  const uint32_t others = options.filters - 1;
+  share_ = window_ / others + (window_ % others != 0);
+  const bool by_time = span_ != nanoseconds(0);
+  limit_ = by_time ? std::numeric_limits<uint64_t>::max() : share_;
+  generation_ = span_ / others + nanoseconds(span_ % others != nanoseconds(0) ? 1 : 0);
+}
+
+template <typename F>
+WindowedFilter<F>::WindowedFilter(const WindowOptions& options)
+    : WindowedFilter(options, std::vector<F>()) {
   const uint32_t g = options.filters;
-  share_ = window_ / (g - 1) + (window_ % (g - 1) != 0);
   const FilterOptions made = {.capacity = share_,
                               .fpr = -std::expm1(std::log1p(-options.fpr) / g),
                               .hash = options.hash,
@@ -89,12 +113,28 @@ size_t WindowedFilter<F>::Insert(Keys keys, const Engine* engine) {
 template <typename F>
 void WindowedFilter<F>::Clear() {
   for (F& filter : filters_) filter.Clear();
+  time_.reset();
+}
+
+template <typename F>
+void WindowedFilter<F>::Advance(nanoseconds now) {
+  if (span_ == nanoseconds(0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "a window by keys has no time: set WindowOptions::span");
+  }
+  if (time_ && now <= *time_) return;
+  if (time_) {
+    const auto begun = static_cast<uint64_t>(NumberOfGeneration(now, generation_)) -
+                       static_cast<uint64_t>(NumberOfGeneration(*time_, generation_));
+    for (uint64_t i = 0; i < std::min<uint64_t>(begun, filters_.size()); ++i) Turn();
+  }
+  time_ = now;
 }
 
 template <typename F>
 void WindowedFilter<F>::Turn() {
   newest_ = (newest_ + 1) % filters_.size();
-  Newest().Clear();
+  if (Newest().inserted_count() != 0) Newest().Clear();
 }
 
 template <typename F>
@@ -122,7 +162,7 @@ size_t WindowedFilter<F>::Apply(Change change, const Keys& keys, const ChangeOut
   const auto insert = [&](std::span<const uint64_t> some, uint64_t first, Outcomes& outcomes) {
     size_t num_fresh = 0;
     for (size_t at = 0, n = 0; at < some.size(); at += n) {
-      n = std::min<uint64_t>(share_ - Newest().inserted_count(), some.size() - at);
+      n = std::min<uint64_t>(limit_ - Newest().inserted_count(), some.size() - at);
       const Hashes piece{some.subspan(at, n)};
       const Bitmap out({inserted, BitmapWords(n)});
       engine != nullptr ? engine->InsertIfAbsent(Newest(), piece, out)
@@ -133,7 +173,7 @@ size_t WindowedFilter<F>::Apply(Change change, const Keys& keys, const ChangeOut
         outcomes.AddFresh(first + at, inserted, n);
         num_fresh += kernels.popcount(inserted, BitmapWords(n));
       }
-      if (Newest().inserted_count() >= share_) Turn();
+      if (Newest().inserted_count() >= limit_) Turn();
     }
     return change == Change::kInsert ? some.size() : num_fresh;
   };

@@ -50,6 +50,10 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
         "belongs to an imported filter of another library: ForeignFilter opens it, or `tamis "
         "query`, `info` and `export`");
   }
+  if (text == kWindowMagic) {
+    check.Fail(ErrorCode::kUnsupported, "magic", offset::kMagic,
+               "belongs to a window: WindowedFilter opens it, or `tamis dedup --window`");
+  }
   if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp rejects null pointers
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
                "the file does not begin like a tamis file");
