@@ -1,12 +1,14 @@
 // tamis dedup: the lines that it writes. dedup_filter_test.cc tests the files that it keeps.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tamis/engine/windowed_filter.h"
 #include "tests/test_util.h"
 #include "tests/tools/command_test.h"
 #include "tests/tools/dedup_lines.h"
@@ -134,6 +136,75 @@ TEST_F(DedupTest, AWindowForgets) {
   EXPECT_TRUE(Ok("tamis dedup --window 1000 rounds").out == Numbers(7, 1000));
 }
 
+TEST_F(DedupTest, AWindowByTime_Forgets) {
+  Write("lines", "a\nb\na\n");
+  EXPECT_EQ(Ok("tamis dedup --window 1h --capacity 1000 lines").out, "a\nb\n");
+  for (const char* kind : {"bloom", "split-block"}) {
+    // Longer than a third more than the window.
+    const CommandResult slow =
+        Sh(std::string("(echo a; echo a; sleep 1.6; echo a; echo b) | tamis dedup --window 1s "
+                       "--capacity 1000 --kind ") +
+           kind);
+    EXPECT_EQ(slow.out, "a\na\nb\n");
+  }
+  Write("many", Numbers(1, 2000));
+  const CommandResult over = Sh("tamis dedup -p 0.01 --window 1h --capacity 100 many");
+  EXPECT_EQ(over.status, 3);
+  EXPECT_TRUE(over.ErrHas("warning: more lines came within 1h than the window was made for"));
+  EXPECT_TRUE(over.ErrHas("most of the lines left out may be new")) << over.err;
+}
+
+TEST_F(DedupTest, AWindow_IsSavedAndContinued) {
+  Write("one", "a\nb\n");
+  Write("two", "b\nc\n");
+  const std::string by_time = "tamis dedup -q --window 1h --capacity 1000 --filter time ";
+  EXPECT_EQ(Ok(by_time + "one").out, "a\nb\n");
+  EXPECT_EQ(Ok(by_time + "two").out, "c\n");
+  EXPECT_EQ(Ok("tamis dedup -q --window 60m --filter time two").out, "");  // the size is known
+  const std::string by_lines = "tamis dedup -q --window 2 --filter last ";
+  EXPECT_EQ(Ok(by_lines + "one").out, "a\nb\n");
+  EXPECT_EQ(Ok(by_lines + "two").out, "c\n");
+  Write("more", Numbers(1, 100));
+  EXPECT_EQ(Ok(by_lines + "more").out, Numbers(1, 100));
+  EXPECT_EQ(Ok(by_lines + "one").out, "a\nb\n");
+
+  Ok("tamis dedup -q --filter plain one");
+  const auto fails = [&](const std::string& options, const std::string& text, int status = 2) {
+    const CommandResult result = Sh("tamis dedup " + options + " one");
+    EXPECT_EQ(result.status, status) << options;
+    EXPECT_TRUE(result.ErrHas(text)) << options << "\n" << result.err;
+  };
+  fails("--window 2h --filter time", "time is a window of another size: give --window 1h");
+  fails("--window 5 --filter time", "give --window 1h");
+  fails("--window 5 --filter last", "give --window 2");
+  fails("--filter time", "time is a window: give --window 1h");
+  fails("--filter last", "last is a window: give --window 2");
+  fails("--window 1h --filter plain", "leave out --window");
+  fails("--window 1h --filter missing/f --capacity 5", "missing", 3);
+  EXPECT_TRUE(Sh("tamis query time one").ErrHas("belongs to a window"));
+  EXPECT_TRUE(Sh("tamis dedup time").ErrHas("a filter saved by tamis"));
+  std::string bytes = Read("time");
+  bytes[300] = static_cast<char>(bytes[300] ^ 1);
+  Write("time", bytes);
+  fails("--window 1h --filter time", "time: ", 3);
+  EXPECT_EQ(Read("time"), bytes);
+}
+
+// A clock that was wrong when the window was saved.
+TEST_F(DedupTest, AWindowOfTheFuture_IsRefused) {
+  using std::chrono::system_clock;
+  WindowedFilter<SplitBlockBloomFilter> window({.window = 100, .span = std::chrono::hours(1)});
+  window.Advance(system_clock::now().time_since_epoch() + std::chrono::minutes(30));
+  window.Save(Path("soon"));
+  window.Advance(system_clock::now().time_since_epoch() + std::chrono::hours(24));
+  window.Save(Path("tomorrow"));
+  Write("lines", "a\n");
+  EXPECT_EQ(Ok("tamis dedup -q --window 1h --filter soon lines").out, "a\n");
+  const CommandResult refused = Sh("tamis dedup --window 1h --filter tomorrow lines");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_TRUE(refused.ErrHas("s after the clock of this machine: set the clock")) << refused.err;
+}
+
 TEST_F(DedupTest, ReportsWhatItDid) {
   Write("lines", Numbers(1, 5000) + Numbers(4001, 2000));
   EXPECT_EQ(Ok("tamis dedup --capacity 100k lines").err,
@@ -215,10 +286,14 @@ TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
     const char* error;
   };
   const Case cases[] = {
-      {"--window 5 --filter f lines", 2,
-       "--window makes a filter that is not saved: leave out --filter"},
+      {"--window 5m lines", 2, "--window 5m needs --capacity: the number of different lines"},
+      {"--window 5m --capacity 7 --bytes 1M lines", 2, "--window determines the size: leave out"},
+      {"--window 0s lines", 2, "--window: \"0s\""},
+      {"--window 36501d lines", 2, "a time from 1s to 36500d"},
+      {"--window 5y lines", 2, "--window: \"5y\""},
+      {"--window 5m --capacity 7 --kind cuckoo8 lines", 2, "--window needs --kind bloom"},
       {"--window 5 --scalable lines", 2, "--window determines the size: leave out"},
-      {"--window 5 --capacity 7 lines", 2, "--window determines the size: leave out"},
+      {"--window 5 --capacity 7 lines", 2, "--window N determines the size: leave out"},
       {"--window 5 --secret secret lines", 2, "leave out --secret"},
       {"--filter '' lines", 2, "--filter: \"\" is empty"},
       {"--filter - lines", 2, "a filter cannot be written to standard output"},

@@ -69,6 +69,13 @@ constexpr char kDedupFooter[] =
     "ends the input. If writing fails, the file is not changed. Options for the kind and size of\n"
     "the filter apply only to a new file.\n"
     "\n"
+    "--window keeps the last lines, and forgets older ones. With a time such as 5m, a line is\n"
+    "remembered for this time after it was last read, and for at most a third longer. --capacity\n"
+    "is then the number of different lines that come within this time. If more come, more new\n"
+    "lines are lost. With --filter, the window is saved at the end or after a signal, and the "
+    "same\n"
+    "command continues it.\n"
+    "\n"
     "If options select other keys than lines, the keys are compared: --csv --column id writes the\n"
     "first record of each id.\n"
     "\n"
@@ -113,6 +120,7 @@ constexpr char kDedupExamples[] =
     "  tamis dedup urls.txt > unique.txt\n"
     "  tamis dedup --filter seen.tamis today.txt > new.txt    # new lines since the first run\n"
     "  tail -f events.log | tamis dedup --window 10M          # remembers 10 million or more\n"
+    "  tail -f events.log | tamis dedup --window 5m --capacity 1M --filter recent.window\n"
     "  tamis dedup --capacity 50M *.log.gz > unique.txt       # 385 MiB; with --kind bloom 171\n"
     "  tamis dedup --csv --column user_id users-*.csv > first.csv\n"
     "  tamis dedup --exact urls.txt > unique.txt              # loses no line\n"
@@ -142,33 +150,34 @@ void Check(const DedupOptions& options) {
   if (options.exact && !options.filter.empty()) {
     refuse("--exact cannot compare lines with those of earlier runs: leave out --filter");
   }
-  if (options.text.given() && (options.exact || options.window != 0)) {
+  if (options.text.given() && (options.exact || options.window.given())) {
     refuse("--unit excludes --exact and --window");
   }
   if (!options.against.empty() &&
-      (!options.filter.empty() || options.exact || options.window != 0 || options.scalable ||
+      (!options.filter.empty() || options.exact || options.window.given() || options.scalable ||
        options.made.capacity != 0 || options.made.bytes != 0 || options.fpr)) {
     refuse(
         "--against makes and changes no filter: leave out --filter, --exact, --window, --fpr and "
         "sizes");
   }
-  if (options.exact && options.window != 0) {
+  if (options.exact && options.window.given()) {
     refuse("--exact remembers all lines: leave out --window");
   }
   if (options.folder.empty() && options.checkpoint != DedupOptions::kCheckpoint) {
     refuse("--checkpoint needs --output-dir");
   }
   if (!options.folder.empty() &&
-      (!options.filter.empty() || options.exact || options.window != 0)) {
+      (!options.filter.empty() || options.exact || options.window.given())) {
     refuse("--output-dir has a filter of its own: leave out --filter, --exact and --window");
   }
-  if (options.window == 0) return;
+  if (!options.window.given()) return;
   if (!options.secret.path.empty())
     refuse("--window makes a filter without a keyed hash: leave out --secret");
-  if (!options.filter.empty())
-    refuse("--window makes a filter that is not saved: leave out --filter");
-  if (options.scalable || options.made.capacity != 0 || options.made.bytes != 0) {
-    refuse("--window determines the size: leave out --scalable, --capacity and --bytes");
+  if (options.scalable || options.made.bytes != 0) {
+    refuse("--window determines the size: leave out --scalable and --bytes");
+  }
+  if (!options.window.by_time() && options.made.capacity != 0) {
+    refuse("--window N determines the size: leave out --capacity");
   }
 }
 
@@ -224,11 +233,12 @@ AnyFilter FilterFor(const DedupOptions& options, const std::string& path,
 
 namespace {
 
-// Saves the filter. If the file did not exist at the start, it is not locked. If another process
-// has created it since, throws Error(kBusy).
-void Save(const DedupOptions& options, const Filter& filter) {
+// Saves the filter or the window. If the file did not exist at the start, it is not locked. If
+// another process has created it since, throws Error(kBusy).
+void Save(const DedupOptions& options, const Filter* filter, const SeenInWindow* window) {
   try {
-    SaveFilter(filter, options.filter, options.run.quiet, options.save);
+    if (window != nullptr) return window->Save(options.filter, options.run.quiet, options.save);
+    SaveFilter(*filter, options.filter, options.run.quiet, options.save);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBusy) throw;
     throw Error(error.code(),
@@ -269,7 +279,20 @@ void WarnIfTooFull(const Filter& filter) {
       PercentText(filter.expected_fpr()));
 }
 
-// Returns the exit status of a run that filled the filter, with a message if it is a failure.
+void WarnIfTooFull(const DedupOptions& options, const SeenInWindow& window) {
+  if (window.HighestFpr() <= 1.1 * window.FprAtCapacity()) return;
+  Say("warning: more lines came within " + WindowText(options.window) +
+      " than the window was made for; its false-positive rate became " +
+      PercentText(window.HighestFpr()));
+}
+
+// Return the exit status of a run that filled the filter or the window, with a message if it is a
+// failure.
+int StatusFor(const SeenInWindow& window) {
+  if (!IsTooHigh(window.HighestFpr(), window.FprAtCapacity())) return kDone;
+  Say("most of the lines left out may be new: use a window of a larger --capacity");
+  return kFailure;
+}
 int StatusFor(const Filter& filter) {
   if (!IsOverfull(filter, 0)) return kDone;
   Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
@@ -372,6 +395,24 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
   return changes ? StatusFor(*filter) : kDone;
 }
 
+// Makes the window, or continues the window in the file.
+std::unique_ptr<SeenInWindow> WindowFor(const DedupOptions& options, bool exists,
+                                        const Engine& engine) {
+  if (exists) return LoadWindow(options.filter, options.window, engine);
+  if (options.window.by_time() && options.made.capacity == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--window " + WindowText(options.window) +
+                    " needs --capacity: the number of different lines that come within this time");
+  }
+  return MakeWindow(options.kind, options.window, options.made.capacity, options.made.fpr, engine);
+}
+
+void RequireNoWindow(const std::string& path) {
+  if (!IsWindow(path)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              path + " is a window: give --window " + WindowText(SizeOf(ReadWindowHeader(path))));
+}
+
 int Run(DedupOptions options) {
   Check(options);
   options.made.fpr = options.fpr.value_or(options.exact             ? kExactFpr
@@ -384,19 +425,23 @@ int Run(DedupOptions options) {
   std::unique_ptr<const FileLock> lock;
   std::optional<AnyFilter> filter;
   if (!options.filter.empty()) SayIfSavedOnSignals(options.filter);
-  const bool changes = options.window == 0 && options.against.empty();
-  if (options.window == 0) {
-    const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
-    if (exists) lock = LockIfInput(options.filter, {options.filter});
-    options.save.lock = lock.get();
-    options.save.only_new = !exists;
+  const bool changes = !options.window.given() && options.against.empty();
+  const bool exists = !options.filter.empty() && std::filesystem::exists(options.filter);
+  if (exists) lock = LockIfInput(options.filter, {options.filter});
+  options.save.lock = lock.get();
+  options.save.only_new = !exists;
+  std::unique_ptr<SeenKeys> seen;
+  const SeenInWindow* window = nullptr;
+  if (options.window.given()) {
+    std::unique_ptr<SeenInWindow> made = WindowFor(options, exists, engine);
+    window = made.get();
+    seen = std::move(made);
+  } else {
+    if (exists) RequireNoWindow(options.filter);
     filter = FilterFor(options, exists ? options.filter : options.against, total_bytes);
     if (changes && (exists || !IsCounted(options))) CheckEstimate(options, **filter, options.input);
+    seen = changes ? SeenIn(RequireChangeable(**filter), engine) : SeenOnlyIn(**filter, engine);
   }
-  const std::unique_ptr<SeenKeys> seen =
-      changes  ? SeenIn(RequireChangeable(**filter), engine)
-      : filter ? SeenOnlyIn(**filter, engine)
-               : SeenInWindow(options.kind, options.window, options.made.fpr, engine);
 
   os::StopInputOnRequest();
   Deduplicator deduplicator(options, *seen, engine.threads(), total_bytes.value_or(0));
@@ -407,12 +452,12 @@ int Run(DedupOptions options) {
   if (options.json) Print(JsonText(deduplicator.Report()));
   // The filter is saved only after all lines are written. If writing fails, the lines that were not
   // written are new again in the next run.
-  if (!options.filter.empty() && !options.json) {
-    Save(options, **filter);
-  }
+  if (!options.filter.empty() && !options.json) Save(options, filter ? &**filter : nullptr, window);
   if (changes) WarnIfTooFull(**filter);
+  if (window != nullptr) WarnIfTooFull(options, *window);
   if (!options.json && !options.run.quiet) Say(deduplicator.Summary());
   EndIfStopped();
+  if (window != nullptr) return StatusFor(*window);
   return changes ? StatusFor(**filter) : kDone;
 }
 
@@ -453,9 +498,11 @@ Command AddDedup(const CommandLine& program) {
            "size, such as 200M, instead of --capacity; with --scalable, the largest size")
       .Type("SIZE");
   command
-      .Add("--window", options->window, ParsePositiveCount,
-           "remember at least the last N lines, and forget older lines")
-      .Type("N");
+      .Add(
+          "--window", options->window, ParseWindow,
+          "remember at least the last N lines, or the lines of a time such as 5m (s, m, h, d), and "
+          "forget older lines")
+      .Type("N|TIME");
   command.AddFlag("--exact", options->exact,
                   "lose no line: read the input twice, and remember repeated keys");
   command.AddFlag("--scalable", options->scalable, "let the filter grow, starting with --capacity");

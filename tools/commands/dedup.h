@@ -16,6 +16,7 @@
 #include "tools/input/input.h"
 #include "tools/input/key_reader.h"
 #include "tools/input/key_type.h"
+#include "tools/options/parse.h"
 #include "tools/options/run_options.h"
 #include "tools/options/secret.h"
 #include "tools/output/console.h"
@@ -38,7 +39,7 @@ struct DedupOptions {
   std::optional<double> fpr;
   bool exact = false;
   bool scalable = false;
-  uint64_t window = 0;  // 0: all keys are remembered
+  WindowSize window;  // not given: all keys are remembered
   bool overfull = false;
   SaveOptions save;
   bool json = false;

@@ -17,11 +17,15 @@ inline double RateSizedFor(const Filter& filter, double asked) {
   return std::max(asked, std::min(at_capacity, kMaxFpr));
 }
 
-// Let r be the rate that the filter was sized for. Returns whether `rate` exceeds the smaller of
-// 10 * r and (1 + r) / 2.
-inline bool IsTooHigh(double rate, const Filter& filter, double asked) {
-  const double sized_for = RateSizedFor(filter, asked);
+// Returns whether `rate` exceeds the smaller of 10 * r and (1 + r) / 2 for the rate r =
+// `sized_for`.
+inline bool IsTooHigh(double rate, double sized_for) {
   return rate > std::min(10 * sized_for, (1 + sized_for) / 2);
+}
+
+// Does the same for the rate that the filter was sized for.
+inline bool IsTooHigh(double rate, const Filter& filter, double asked) {
+  return IsTooHigh(rate, RateSizedFor(filter, asked));
 }
 
 // Returns whether the expected rate is too high. A scalable filter is never overfull.

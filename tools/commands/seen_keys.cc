@@ -8,9 +8,14 @@
 #include <tamis/filters/split_block_filter.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "tools/output/format.h"
+#include "tools/output/output_file.h"
+#include "tools/output/progress.h"
 
 namespace tamis::tools {
 namespace {
@@ -71,25 +76,54 @@ class OnlyInFilter final : public SeenKeys {
   const Engine& engine_;
 };
 
+std::chrono::nanoseconds Now() { return std::chrono::system_clock::now().time_since_epoch(); }
+
 template <typename F>
-class InWindow final : public SeenKeys {
+class InWindow final : public SeenInWindow {
  public:
-  InWindow(const WindowOptions& options, const Engine& engine)
-      : filter_(options), engine_(engine) {}
+  InWindow(WindowedFilter<F> filter, const Engine& engine)
+      : filter_(std::move(filter)), engine_(engine) {}
 
   size_t Contains(const Keys& keys, Bitmap found) override {
+    Advance();
     return filter_.Contains(keys, found, &engine_);
   }
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
-    return filter_.InsertIfAbsent(keys, fresh, &engine_);
+    Advance();
+    const size_t n = filter_.InsertIfAbsent(keys, fresh, &engine_);
+    highest_ = std::max(highest_, Fpr());
+    return n;
   }
   double Fpr() const override { return filter_.expected_fpr(); }
   uint64_t bytes() const override { return filter_.bytes(); }
+  double HighestFpr() const override { return highest_; }
+  double FprAtCapacity() const override {
+    double log_of_none = 0;
+    for (const F& f : filter_.filters()) {
+      log_of_none += std::log1p(-FilterFpr(F::kKind, static_cast<double>(f.capacity()), f.bytes()));
+    }
+    return -std::expm1(log_of_none);
+  }
+  void Save(const std::string& path, bool quiet, const SaveOptions& options) const override {
+    const Notice notice("saving " + path + " ...", quiet);
+    filter_.Save(path, options);
+    OutputIsSaved();
+  }
 
  private:
+  void Advance() {
+    if (filter_.span() != std::chrono::nanoseconds(0)) filter_.Advance(Now());
+  }
+
   WindowedFilter<F> filter_;
   const Engine& engine_;
+  double highest_ = 0;
 };
+
+template <typename F>
+std::unique_ptr<SeenInWindow> WindowOf(WindowedFilter<F> filter, const Engine& engine) {
+  return std::make_unique<InWindow<F>>(std::move(filter), engine);
+}
 
 }  // namespace
 
@@ -101,16 +135,50 @@ std::unique_ptr<SeenKeys> SeenOnlyIn(const Filter& filter, const Engine& engine)
   return std::make_unique<OnlyInFilter>(filter, engine);
 }
 
-std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
-                                       const Engine& engine) {
-  const WindowOptions options{.window = window, .fpr = fpr};
-  if (kind == BloomFilter::kKind) return std::make_unique<InWindow<BloomFilter>>(options, engine);
+WindowSize SizeOf(const WindowHeader& header) {
+  if (header.span == std::chrono::nanoseconds(0)) return {.keys = header.window};
+  return {.span = std::chrono::duration_cast<std::chrono::seconds>(header.span)};
+}
+
+std::unique_ptr<SeenInWindow> MakeWindow(FilterKind kind, const WindowSize& size, uint64_t capacity,
+                                         double fpr, const Engine& engine) {
+  const WindowOptions options{
+      .window = size.by_time() ? capacity : size.keys, .span = size.span, .fpr = fpr};
+  if (kind == BloomFilter::kKind) return WindowOf(WindowedFilter<BloomFilter>(options), engine);
   if (kind == SplitBlockBloomFilter::kKind) {
-    return std::make_unique<InWindow<SplitBlockBloomFilter>>(options, engine);
+    return WindowOf(WindowedFilter<SplitBlockBloomFilter>(options), engine);
   }
   throw Error(ErrorCode::kInvalidArgument, std::string("--window needs --kind ") +
                                                FilterKindName(BloomFilter::kKind) + " or " +
                                                FilterKindName(SplitBlockBloomFilter::kKind));
+}
+
+std::unique_ptr<SeenInWindow> LoadWindow(const std::string& path, const WindowSize& size,
+                                         const Engine& engine) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::kInvalidArgument, path + why);
+  };
+  if (!IsWindow(path)) {
+    refuse(
+        " was not saved by `tamis dedup --window`: leave out --window, or give another --filter");
+  }
+  const WindowHeader header = ReadWindowHeader(path);
+  if (header.span % std::chrono::seconds(1) != std::chrono::nanoseconds(0)) {
+    refuse(" is a window of " + WithCommas(static_cast<uint64_t>(header.span.count())) +
+           " ns, which only a program can continue");
+  }
+  if (SizeOf(header) != size) {
+    refuse(" is a window of another size: give --window " + WindowText(SizeOf(header)));
+  }
+  const std::chrono::nanoseconds time = header.time.value_or(std::chrono::nanoseconds(0));
+  if (time > header.span && time - header.span > Now()) {
+    const auto ahead = std::chrono::duration_cast<std::chrono::seconds>(time - Now());
+    refuse(": its time is " + WithCommas(static_cast<uint64_t>(ahead.count())) +
+           " s after the clock of this machine: set the clock, or remove the file to begin again");
+  }
+  return header.kind == BloomFilter::kKind
+             ? WindowOf(WindowedFilter<BloomFilter>::Load(path), engine)
+             : WindowOf(WindowedFilter<SplitBlockBloomFilter>::Load(path), engine);
 }
 
 }  // namespace tamis::tools

@@ -3,6 +3,8 @@
 #define TAMIS_TOOLS_COMMANDS_SEEN_KEYS_H_
 
 #include <tamis/engine/engine.h>
+#include <tamis/engine/windowed_filter.h>
+#include <tamis/file/file.h>
 #include <tamis/filters/filter.h>
 #include <tamis/keys.h>
 
@@ -12,6 +14,7 @@
 #include <string>
 
 #include "text/units.h"
+#include "tools/options/parse.h"
 
 namespace tamis::tools {
 
@@ -30,11 +33,31 @@ std::unique_ptr<SeenKeys> SeenIn(ChangeableFilter& filter, const Engine& engine)
 // others: InsertIfAbsent inserts nothing.
 std::unique_ptr<SeenKeys> SeenOnlyIn(const Filter& filter, const Engine& engine);
 
-// Returns an object that remembers at least the last `window` keys, in filters of kind `kind` with
-// the false-positive rate `fpr`. Throws Error(kInvalidArgument) for a kind other than bloom and
-// split-block, and the errors of WindowedFilter.
-std::unique_ptr<SeenKeys> SeenInWindow(FilterKind kind, uint64_t window, double fpr,
-                                       const Engine& engine);
+// Remembers the latest keys. The time of keys is the time at which they are passed, by the clock of
+// the system.
+class SeenInWindow : public SeenKeys {
+ public:
+  // Returns the highest false-positive rate so far, and the rate for the keys that the window was
+  // made for. The first is higher if more keys came within the time of a window by time.
+  virtual double HighestFpr() const = 0;
+  virtual double FprAtCapacity() const = 0;
+  // Saves the window, with a notice on a terminal. Then calls OutputIsSaved.
+  virtual void Save(const std::string& path, bool quiet, const SaveOptions& options) const = 0;
+};
+
+// Returns the size of a saved window.
+WindowSize SizeOf(const WindowHeader& header);
+
+// Returns an object that remembers at least the keys of `size`, in filters of kind `kind` with the
+// false-positive rate `fpr`. A window by time is made for `capacity` different keys. Throws
+// Error(kInvalidArgument) for a kind other than bloom and split-block, and the errors of
+// WindowedFilter.
+std::unique_ptr<SeenInWindow> MakeWindow(FilterKind kind, const WindowSize& size, uint64_t capacity,
+                                         double fpr, const Engine& engine);
+// Continues the window that was saved at `path`. Throws Error(kInvalidArgument) if the file is not
+// a window of this size, or if its time is after the clock of the system by more than the window.
+std::unique_ptr<SeenInWindow> LoadWindow(const std::string& path, const WindowSize& size,
+                                         const Engine& engine);
 
 }  // namespace tamis::tools
 

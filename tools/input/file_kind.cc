@@ -35,6 +35,7 @@ constexpr Magic kMagics[] = {
     {"@*M\x18"sv, kZstd},  // a skippable frame, with which pzstd begins
     {"tamis\r\n\x1A"sv, kTamis},
     {"tamis\r\n\x07"sv, kTamis},  // an imported filter
+    {"tamis\r\n\x17"sv, kTamis},  // a window
     {"PAR1!"sv, Unread("a Parquet file", nullptr,
                        "export the column with the keys, for example: duckdb -c \"COPY (SELECT id "
                        "FROM 'FILE') TO 'ids.csv'\"")},

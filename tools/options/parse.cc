@@ -1,5 +1,6 @@
 #include "tools/options/parse.h"
 
+#include <tamis/detail/str_cat.h>
 #include <tamis/error.h>
 #include <tamis/filters/sizing.h>
 #include <tamis/random_seed.h>
@@ -144,9 +145,10 @@ std::optional<std::chrono::sys_seconds> UtcTime(std::string_view text) {
          std::chrono::seconds(second);
 }
 
+constexpr std::pair<char, uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+
 // Parses a duration such as 36h.
 std::optional<std::chrono::seconds> Duration(std::string_view text) {
-  constexpr std::pair<char, uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
   constexpr uint64_t kMost = uint64_t{100} * 365 * 86400;
   for (const auto& [unit, seconds] : kUnits) {
     if (!text.ends_with(unit)) continue;
@@ -282,6 +284,29 @@ std::chrono::system_clock::time_point ParseTime(std::string_view option, std::st
   Refuse(option, text,
          "a time in UTC in the years 1970 to 2200, such as 2026-12-31T23:59:59Z, or a duration "
          "from now of at most 36500d, such as 36h");
+}
+
+WindowSize ParseWindow(std::string_view option, std::string_view text) {
+  WindowSize size;
+  if (const auto span = Duration(text)) {
+    size.span = *span;
+  } else {
+    size.keys = Count(text).value_or(0);
+  }
+  if (!size.given()) {
+    Refuse(option, text,
+           "a whole number from 1 to 2^64 - 1, such as 10M, or a time from 1s to 36500d, such as "
+           "90s, 5m, 36h or 7d");
+  }
+  return size;
+}
+
+std::string WindowText(const WindowSize& size) {
+  if (!size.by_time()) return std::to_string(size.keys);
+  const auto seconds = static_cast<uint64_t>(size.span.count());
+  const auto* unit = std::begin(kUnits);
+  while (unit + 1 != std::end(kUnits) && seconds % unit[1].second == 0) ++unit;
+  return detail::StrCat(seconds / unit->second, unit->first);
 }
 
 }  // namespace tamis::tools

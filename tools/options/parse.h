@@ -54,6 +54,22 @@ KeyRange ParseDigits(std::string_view option, std::string_view text);
 // are in the years 1970 to 2200. Durations are at most 36500 days.
 std::chrono::system_clock::time_point ParseTime(std::string_view option, std::string_view text);
 
+// The size of a window: a number of keys, or a time.
+struct WindowSize {
+  uint64_t keys = 0;
+  std::chrono::seconds span{0};  // 0: by keys
+
+  bool given() const { return keys != 0 || by_time(); }
+  bool by_time() const { return span != std::chrono::seconds(0); }
+  friend bool operator==(const WindowSize&, const WindowSize&) = default;
+};
+
+// Parses a whole number that is not 0, such as 10M, or a time that is not 0: 90s, 5m, 36h or 7d.
+// Times are at most 36500 days.
+WindowSize ParseWindow(std::string_view option, std::string_view text);
+// Returns a text that ParseWindow accepts.
+std::string WindowText(const WindowSize& size);
+
 }  // namespace tamis::tools
 
 #endif  // TAMIS_TOOLS_OPTIONS_PARSE_H_
