@@ -315,6 +315,28 @@ def test_pickles_are_copies_or_share_the_memory(tmp_path):
     assert step.clean("c") == "c" and same.clean("c") is None  # the memory stays while it is mapped
 
 
+class Named(DedupFilter):
+    """A step of a pipeline with an attribute of its own."""
+
+    def __init__(self, name, **options):
+        super().__init__(**options)
+        self.name = name
+
+
+def test_pickles_keep_attributes_of_subclasses(tmp_path):
+    for shared in (None, tmp_path / "seen"):
+        step = Named("new", capacity=100, shared=shared)
+        step.filter("a")
+        copy = pickle.loads(pickle.dumps(step))
+        assert type(copy) is Named and copy.name == "new" and not copy.filter("a") and copy.filter("b")
+
+
+def test_paths_of_all_types_are_the_same_file(tmp_path):
+    path = tmp_path / "seen"
+    assert [DedupFilter(capacity=100, shared=name).filter("a")
+            for name in (path, str(path), os.fsencode(path), tmp_path / "." / "seen")] == [True, False, False, False]
+
+
 def test_a_filter_that_is_too_full_warns_once():
     step = DedupFilter(unit="ngram", ngrams=1, capacity=1)
     assert step.capacity == 65_536 and step.nbytes > 65_536
@@ -440,6 +462,12 @@ def test_the_example(tmp_path, monkeypatch, workers):
             model.seen.update(keys)
     assert all(model.repeated(keys) for text in texts for keys in model.units(text) if keys)
     assert 0 < left < 600
+
+
+def test_the_example_accepts_documents_without_words(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": "..."}) + "\n")
+    assert importlib.import_module("text_dedup").main(tmp_path / "out", [tmp_path / "in.jsonl"], 1) == (1, 1)
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

@@ -37,8 +37,8 @@ def main(output, paths, workers=4, capacity=1_000_000):
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
         counts = pool.map(functools.partial(clean_file, step, output), map(pathlib.Path, paths), chunksize=1)
     read, written = map(sum, zip(*counts))
-    print(f"{read:,} documents: {written:,} written; {step.inserted_count:,} n-grams, of which one new "
-          f"n-gram in {1 / step.expected_fpr:,.0f} is mistaken for a repeated one")
+    print(f"{read:,} documents: {written:,} written; {step.inserted_count:,} n-grams; a new n-gram is "
+          f"mistaken for a repeated one at a rate of {step.expected_fpr:.1g}")
     shared.unlink()
     return read, written
 

@@ -184,7 +184,7 @@ class DedupFilter:
             "threshold": _text.THRESHOLD if threshold is None else threshold,
             "capacity": capacity, "fpr": fpr}
         self._against = against
-        self._shared = None if shared is None else _os.path.abspath(_os.fspath(shared))
+        self._shared = None if shared is None else _os.path.abspath(_os.fsdecode(shared))
         self._start(create=True)
 
     def _start(self, create, contents=None):
@@ -207,10 +207,13 @@ class DedupFilter:
 
     def __getstate__(self) -> tuple[object, ...]:
         copied = self._memory is not None and self._shared is None
-        return self._options, self._against, self._shared, self._memory[:] if copied else None
+        attributes = {name: value for name, value in self.__dict__.items()
+                      if name not in ("_memory", "_deduplicator")}
+        return attributes, self._memory[:] if copied else None
 
     def __setstate__(self, state: tuple[_typing.Any, ...]) -> None:
-        self._options, self._against, self._shared, contents = state
+        attributes, contents = state
+        self.__dict__.update(attributes)  # also those of subclasses
         self._start(create=False, contents=contents)
 
     def filter(self, document: object) -> bool:
