@@ -126,7 +126,8 @@ struct SaveOptions {
   // choose keys that collide. If not, LoadOptions must give the secret. By default, the secret is
   // saved if the filter was loaded from a file with its secret.
   std::optional<bool> with_secret = {};
-  // 1: for readers that support only version 1. Not possible for filters with a keyed hash.
+  // 1: for readers that support only version 1. Not possible for filters with a keyed hash, and for
+  // filters of more than 128 GiB, whose files have version 3 in any case.
   uint32_t version = FileHeader::kNewestVersion;
   // If it is not 0, the filter is saved in shards: files of `shard_bytes` bytes, except for the
   // last, which may be shorter (core/FORMAT.md, "Shards of a file"). `shard_bytes` must be a
