@@ -24,7 +24,8 @@ def spark():
         session = (SparkSession.builder.master("local-cluster[2,1,1024]")
                    .config("spark.ui.enabled", False).config("spark.ui.showConsoleProgress", False)
                    .config("spark.task.maxFailures", 4).config("spark.speculation", True)
-                   .config("spark.sql.shuffle.partitions", 3).getOrCreate())
+                   .config("spark.sql.shuffle.partitions", 3)
+                   .config("spark.driver.maxResultSize", "8m").getOrCreate())
     except Exception as error:
         pytest.skip(f"Spark does not start here, perhaps without Java: {error}")
     yield session
@@ -117,6 +118,74 @@ def test_place(blocks):
         assert local & 0xFFFFFFFF == h & 0xFFFFFFFF
 
 
+@pytest.mark.parametrize("name", ["a.b", "it's a ` \\ \u00fc"])
+def test_names_of_columns(spark, tmp_path, name):
+    df = table(spark).selectExpr("k AS k1", "id AS x", "t", "-id AS x").toDF(name, "x", "t.t", "x")
+    rows = rows_of(df)
+    left = ts.drop_duplicates(df, [name, "t.t"], 1e-9)
+    seen = set()
+    assert rows_of(left) == [row for row in rows if row[0] is None or not (row[::2] in seen or seen.add(row[::2]))]
+    assert left.schema == df.schema
+    spark.conf.set("spark.sql.parser.escapedStringLiterals", True)
+    try:
+        ts.build(table(spark).where("id < 300").select("k").toDF(name), name).save(str(tmp_path / "filter"))
+    finally:
+        spark.conf.unset("spark.sql.parser.escapedStringLiterals")
+    made = ts.open(spark, str(tmp_path / "filter"))
+    assert made.columns == [name]
+    kept = rows_of(ts.keep_possible(df, made.columns, made))
+    assert kept == rows_of(ts.keep_possible(df, name, made.to_filter()))
+    assert 290 < len(kept) < len(rows) / 2
+
+
+def test_an_empty_filter_is_saved(spark, tmp_path):
+    for i, frame in enumerate([spark.createDataFrame([], "k long"), spark.range(3).selectExpr("CAST(NULL AS long) k")]):
+        ts.build(frame, "k", 100).save(str(tmp_path / str(i)))
+        made = ts.open(spark, str(tmp_path / str(i)))
+        assert made.to_filter().to_bytes() == tamis.SplitBlockBloomFilter(100, 0.01).to_bytes()
+        assert rows_of(ts.keep_possible(table(spark), "k", made)) == []
+        assert rows_of(ts.keep_possible(frame, "k", made)) == []
+
+
+def test_open_reads_no_contents(spark, tmp_path):
+    made = ts.build(spark.range(10), "id", 10**8, range_bytes=1 << 24)  # rows larger than spark.driver.maxResultSize
+    made.save(str(tmp_path / "filter"))
+    assert ts.open(spark, str(tmp_path / "filter")).layout == made.layout
+
+
+def test_timestamps(spark):
+    frame = spark.range(0, 400, 1, 3).selectExpr("id", "timestamp_seconds(id % 200 * 10000000) AS at")
+    whole = tamis.SplitBlockBloomFilter(400, 0.01)
+    whole.insert(frame.toArrow().column("at"))
+    made = ts.build(frame, "at", 400)
+    assert made.to_filter().to_bytes() == whole.to_bytes()
+    assert rows_of(ts.keep_possible(frame, "at", whole)) == rows_of(frame)
+    assert rows_of(ts.drop_duplicates(frame, "at", 1e-9)) == rows_of(frame.where("id < 200"))
+
+
+def test_keep_possible_with_filters_in_memory(spark):
+    frame = table(spark)
+    frame_keys = spark.range(0, 3000, 1, 2).selectExpr("id AS k", "concat('text', id % 11) AS t")
+    made = ts.build(frame_keys, ["k", "t"], fpr=1e-9)
+    expected = rows_of(ts.keep_possible(frame, ["k", "t"], made))
+    assert expected and rows_of(ts.keep_possible(frame, ["k", "t"], made.to_filter())) == expected
+    keyed, fuse = tamis.SplitBlockBloomFilter(100, 1e-9, hash="siphash13"), tamis.FuseFilter32(range(100))
+    keyed.insert(range(100))
+    expected = rows_of(frame.where("k < 100"))
+    for known in (keyed, fuse):
+        assert rows_of(ts.keep_possible(frame, "k", known)) == expected
+
+
+def test_windows_follow_the_batches_of_arrow(spark):
+    frame = table(spark).coalesce(1)
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100)
+    try:
+        left = ts.drop_duplicates(frame, "k", 1e-9)
+        assert rows_of(left) == one_process(rows_of(frame), ROWS, 1e-9)
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
 def test_wrong_uses(spark):
     df = table(spark)
     tracker = spark.sparkContext.statusTracker()
@@ -125,8 +194,18 @@ def test_wrong_uses(spark):
                              (("k", 0.01, 0), ValueError)):
         with pytest.raises(error):
             ts.drop_duplicates(df, *arguments)
-    with pytest.raises(TypeError):
-        ts.build(df.selectExpr("1.5D AS x"), "x")
+    for key in ("1.5D", "true", "struct(1)", "array(timestamp'2020-01-01')", "map(1, 2)", "parse_json('1')"):
+        of_other_type = df.selectExpr(f"{key} AS x")
+        for call in (lambda: ts.build(of_other_type, "x"),
+                     lambda: ts.keep_possible(of_other_type, "x", tamis.BloomFilter(10))):
+            with pytest.raises(TypeError):
+                call()
+    with pytest.raises(TypeError, match="not str"):
+        ts.keep_possible(df, "k", "filter.tamis")
+    with pytest.raises(ValueError, match="cannot hold 100000000000000 keys"):
+        ts.build(df, "k", 10**14)
+    with pytest.raises(ValueError, match="too many ranges"):
+        ts.build(df, "k", 10**13, range_bytes=1024)
     with pytest.raises(ValueError, match="range_bytes"):
         ts.build(df, "k", 10, range_bytes=10)
     with pytest.raises(ValueError, match="unknown|hash"):
@@ -139,14 +218,15 @@ def test_too_full(spark):
         ts.drop_duplicates(table(spark), "k", 0.01, 100).count()
 
 
-def test_rows_in_another_order(spark, tmp_path):
-    def turn(batches):
+@pytest.mark.parametrize("change", [lambda rows: rows[::-1], lambda rows: rows[:-1], lambda rows: rows + rows[-1:]])
+def test_other_rows_the_second_time(spark, tmp_path, change):
+    def read(batches):
         from pyspark import TaskContext
         flag = tmp_path / str(TaskContext.get().partitionId())
         again = flag.exists()
         flag.touch()
         for batch in batches:
-            yield batch.take(list(range(len(batch)))[::-1]) if again else batch
+            yield batch.take(change(list(range(len(batch))))) if again else batch
     df = table(spark)
-    with pytest.raises(Exception, match="in another order"):
-        ts.drop_duplicates(df.mapInArrow(turn, df.schema), "k", 0.01, ROWS).count()
+    with pytest.raises(Exception, match="yields other rows, or another order"):
+        ts.drop_duplicates(df.mapInArrow(read, df.schema), "k", 0.01, ROWS).count()

@@ -89,8 +89,13 @@ class Layout:
 
     def hash_rows(self, columns):
         """Returns the hashes of rows of Arrow columns without nulls."""
-        hasher = _JoinFilter(1, key_type="hashes", hash=self.hash, seed=self.seed)
-        return _numpy.frombuffer(hasher.hash_columns(columns).to_bytes(), _numpy.uint64)
+        hashes = _hash_columns(columns, self.hash, self.seed)
+        return _numpy.frombuffer(hashes.to_bytes(), _numpy.uint64)
+
+
+def _hash_columns(columns, hash, seed):
+    """Returns the rows of Arrow columns as keys. Raises TypeError for types that are not keys."""
+    return _JoinFilter(1, key_type="hashes", hash=hash, seed=seed).hash_columns(columns)
 
 
 def _valid(columns):
@@ -106,34 +111,61 @@ def _without_nulls(columns, rows):
     return [column.take(_pyarrow.array(rows)) for column in columns]
 
 
-def _layout(df, columns, capacity, fpr, hash, seed, range_bytes):
-    """Checks the arguments, and returns columns and layout. Runs no job if capacity is known."""
-    from pyspark.sql.pandas.types import to_arrow_schema
+def _checked(df, columns, hash="xxh3", seed=0):
+    """Returns the list of columns. Raises ValueError if one does not exist once, and TypeError if
+    its values are not keys."""
+    from pyspark.sql.pandas.types import to_arrow_type
+    from pyspark.sql.types import TimestampNTZType
     columns = [columns] if isinstance(columns, str) else list(columns)
     if not columns:
         raise ValueError("columns is empty: name at least one column")
+    nulls = []
     for column in columns:
         if df.columns.count(column) != 1:
             raise ValueError(f"column {column!r} must exist once in the DataFrame, which has "
                              f"{', '.join(df.columns)}")
+        kind = df.schema[df.columns.index(column)].dataType
+        if kind.typeName() in ("array", "map", "struct", "variant"):
+            raise TypeError(f"column {column!r} is of type {kind.simpleString()}, which is not a key: "
+                            "make columns of its parts")
+        if kind.typeName() == "timestamp":  # without a zone to name here, and with the same keys
+            kind = TimestampNTZType()
+        nulls.append(_pyarrow.nulls(1, to_arrow_type(kind)))
+    _hash_columns(nulls, hash, seed)  # raises TypeError
+    return columns
+
+
+def _layout(df, columns, capacity, fpr, hash, seed, range_bytes):
+    """Checks the arguments, and returns columns and layout. Runs no job if capacity is known."""
+    columns = _checked(df, columns, hash, seed)
     if not 1 << 10 <= range_bytes <= 1 << 30:
         raise ValueError(f"range_bytes is {range_bytes}, and must be in [1024, 2**30]")
-    schema = to_arrow_schema(df.select([f"`{column}`" for column in columns]).schema)
-    hasher = _JoinFilter(1, key_type="hashes", hash=hash, seed=seed)
-    hasher.hash_columns([_pyarrow.nulls(1, field.type) for field in schema])  # raises TypeError
     _plan(1, fpr)  # raises InvalidArgumentError
     if capacity is None:
         capacity = max(df.count(), 1)
     elif capacity < 1:
         raise ValueError(f"capacity is {capacity}, and must be at least 1 key")
-    nbytes = int(next(f.nbytes for f in _plan(capacity, fpr).filters if f.name == "split-block"))
+    planned = next(f for f in _plan(capacity, fpr).filters if f.name == "split-block")
+    if planned.error:
+        raise ValueError(planned.error)
+    nbytes = int(planned.nbytes)
     blocks = nbytes // _BLOCK_BYTES
     least = min(int(df.sparkSession.conf.get("spark.sql.shuffle.partitions")), blocks)
     ranges = max(least, -(-nbytes // range_bytes))
+    if ranges > 0x7FFFFFFF:
+        raise ValueError(f"a filter of {nbytes} bytes has too many ranges: range_bytes is {range_bytes}, "
+                         f"and must be at least {-(-nbytes // 0x7FFFFFFF)}")
     return columns, Layout(capacity, fpr, blocks, -(-blocks // ranges), hash, seed)
 
 
 # ---- The two shuffles
+
+
+def _renamed(df, columns):
+    """Returns the DataFrame with columns c0, c1 ..., and the new names of `columns`. Spark cannot pass
+    names with dots, or equal names, to functions of Arrow."""
+    return (df.toDF(*[f"c{i}" for i in range(len(df.columns))]),
+            [f"c{df.columns.index(column)}" for column in columns])
 
 
 def _cut(df, columns, layout, buffer_keys):
@@ -180,8 +212,9 @@ def _cut(df, columns, layout, buffer_keys):
         for chunk in chunks(batches):
             yield _batch(_CHUNKS, (*chunk, None))
 
-    named = [f"`{column}`" for column in columns]
-    return df.selectExpr(*named, "spark_partition_id()").mapInArrow(run, _CHUNKS)
+    df, names = _renamed(df, columns)
+    keys = [f"{name} AS k{i}" for i, name in enumerate(names)]
+    return df.selectExpr(*keys, "spark_partition_id()").mapInArrow(run, _CHUNKS)
 
 
 _ARROW = {"int": _pyarrow.int32(), "long": _pyarrow.int64(), "binary": _pyarrow.binary(),
@@ -236,22 +269,26 @@ def _drop(df, columns, layout, dropped, keep_nulls):
     """Returns a DataFrame without some rows. Sends `dropped` (_DROPPED) to the tasks that read the
     partitions."""
     from pyspark.serializers import CPickleSerializer
+    renamed, columns = _renamed(df, columns)
+    schema = renamed.schema
+    in_batch = int(df.sparkSession.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch"))
+    window_rows = min(_WINDOW_ROWS, in_batch) if in_batch > 0 else _WINDOW_ROWS
 
     def pack(batches):  # a row for each window
         held, count = [], 0
         for batch in batches:
             while len(batch):
-                part = batch[:_WINDOW_ROWS - count]
+                part = batch[:window_rows - count]
                 held.append(part)
                 count += len(part)
                 batch = batch[len(part):]
-                if count == _WINDOW_ROWS:
+                if count == window_rows:
                     yield _batch("rows binary", [_to_bytes(held)])
                     held, count = [], 0
         if held:
             yield _batch("rows binary", [_to_bytes(held)])
 
-    def windows(sent):  # the dropped rows of each window
+    def windows(sent):  # the dropped rows of each window, and its size
         positions, hashes, size = [], [], 0
         for _, (first, rows, some) in sent:
             rows = _numpy.frombuffer(rows, _numpy.uint32).astype(_numpy.int64) + first
@@ -263,23 +300,23 @@ def _drop(df, columns, layout, dropped, keep_nulls):
             positions, hashes = _numpy.concatenate(positions), _numpy.concatenate(hashes)
             order = _numpy.argsort(positions)
             positions, hashes = positions[order], hashes[order]
-            begins = range(0, size, _WINDOW_ROWS)
+            begins = range(0, size, window_rows)
             edges = [*_numpy.searchsorted(positions, begins), len(positions)]
             for begin, at, end in zip(begins, edges, edges[1:]):
-                yield positions[at:end] - begin, hashes[at:end]
+                yield positions[at:end] - begin, hashes[at:end], min(window_rows, size - begin)
 
     def apply(pair):
-        (packed,), (positions, hashes) = pair
+        (packed,), (positions, hashes, size) = pair
         table = _pyarrow.ipc.open_stream(packed).read_all().combine_chunks()
         keys = [table.column(column).combine_chunks() for column in columns]
         keep = _valid(keys)
-        ordered = len(positions) == 0 or positions[-1] < len(table) and keep[positions].all()
+        ordered = len(table) == size and keep[positions].all()
         if ordered and len(positions):
             found = layout.place(layout.hash_rows(_without_nulls(keys, positions)))[1]
             ordered = (found == hashes).all()
         if not ordered:
-            raise RuntimeError("the DataFrame yields its rows in another order when Spark reads "
-                               "them again: write it to files, or checkpoint() it, and pass that")
+            raise RuntimeError("the DataFrame yields other rows, or another order, when Spark reads it "
+                               "again: write it to files, or checkpoint() it, and pass that")
         if keep_nulls:
             keep[:] = True
         keep[positions] = False
@@ -290,14 +327,14 @@ def _drop(df, columns, layout, dropped, keep_nulls):
             for packed in batch.column(0):
                 yield from _pyarrow.ipc.open_stream(packed.as_buffer())
 
-    packed = df.mapInArrow(pack, "rows binary").rdd
+    packed = renamed.mapInArrow(pack, "rows binary").rdd
     sent = (dropped.rdd.map(lambda row: (row.partition, (row.first, row.rows, row.hashes)))
             .partitionBy(packed.getNumPartitions(), int).mapPartitions(windows))
     # zip pairs whole batches of elements, so each element must be a batch of its own.
     alone = CPickleSerializer()
     pairs = packed.map(tuple)._reserialize(alone).zip(sent._reserialize(alone))
     return (df.sparkSession.createDataFrame(pairs.map(apply), "rows binary")
-            .mapInArrow(unpack, df.schema))
+            .mapInArrow(unpack, schema).toDF(*df.columns))
 
 
 def _to_bytes(batches, schema=None):
@@ -339,15 +376,15 @@ class RangedFilter:
 
     def save(self, folder):
         """Writes Parquet files to a folder that does not exist. Executors write their ranges."""
+        from pyspark.sql.functions import lit
         text = _json.dumps([self.columns, _dataclasses.astuple(self.layout)])
-        (self.ranges.selectExpr("*", "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "' AS layout")
-         .write.parquet(folder))
+        self.ranges.withColumn("layout", lit(text)).write.parquet(folder)
 
 
 def open(spark, folder):
     """Returns the RangedFilter that save() wrote. spark: a SparkSession."""
     ranges = spark.read.parquet(folder)
-    columns, layout = _json.loads(ranges.first().layout)
+    columns, layout = _json.loads(ranges.select("layout").first().layout)
     return RangedFilter(columns, Layout(*layout), ranges.drop("layout"))
 
 
@@ -385,7 +422,12 @@ def build(df, column, capacity=None, fpr=0.01, *, hash="xxh3", seed=0, range_byt
         with memoryview(made) as contents:
             return contents.tobytes()
 
-    ranges = _own(_cut(df, columns, layout, buffer_keys), layout, owner, _RANGES)
+    # Range 0 always exists, so that the filter of an empty DataFrame can be saved.
+    first = df.sparkSession.range(0, 1, 1, 1).selectExpr(
+        "0 AS range", "-1 AS partition", "0L AS first", "X'' AS hashes", "X'' AS rows", "'none' AS types",
+        "X'' AS contents")
+    chunks = _cut(df, columns, layout, buffer_keys).unionByName(first)
+    ranges = _own(chunks, layout, owner, _RANGES)
     return RangedFilter(columns, layout, ranges.persist(StorageLevel.DISK_ONLY))
 
 
@@ -393,13 +435,16 @@ def keep_possible(df, column, made, *, buffer_keys=1 << 20):
     """Returns the rows whose key may be in a filter. Rows with a null in the key are left out.
 
     column: see build().
-    made: a RangedFilter; or a filter in memory, which is sent to each executor as a whole.
+    made: a RangedFilter; or a filter in memory that can be pickled, which is sent to each executor as a
+        whole.
 
     Raises ValueError and TypeError like build(), and RuntimeError, in a task, if the DataFrame
     yields its rows in another order when Spark reads it again.
     """
     if isinstance(made, _Queryable):
         return _keep_in_memory(df, column, made)
+    if not isinstance(made, RangedFilter):
+        raise TypeError(f"made is a RangedFilter or a filter in memory, not {type(made).__name__}")
     layout = made.layout
     columns, _ = _layout(df, column, 1, 0.01, layout.hash, layout.seed, 1 << 20)
     contents = made.ranges.selectExpr(
@@ -436,17 +481,18 @@ def _dropped(chunk, drop):
 
 
 def _keep_in_memory(df, column, made):
-    if df.columns.count(column) != 1:
-        raise ValueError(f"column {column!r} must exist once in the DataFrame")
-    sent = df.sparkSession.sparkContext.broadcast(made.to_bytes())
+    columns = _checked(df, column)
+    renamed, names = _renamed(df, columns)
+    sent = df.sparkSession.sparkContext.broadcast(made)
 
     def keep(batches):
-        from tamis import frombuffer  # functions of the extension module cannot be pickled
-        known = frombuffer(sent.value, verify=False)
+        known = sent.value
         for batch in batches:
-            yield batch.filter(known.contains(batch.column(column)))
+            keys = [batch.column(name) for name in names]
+            keys = _hash_columns(keys, known.hash, known.seed) if len(keys) > 1 else keys[0]
+            yield batch.filter(known.contains(keys))
 
-    return df.mapInArrow(keep, df.schema)
+    return renamed.mapInArrow(keep, renamed.schema).toDF(*df.columns)
 
 
 def drop_duplicates(df, columns, fpr=0.01, capacity=None, *, hash="xxh3", seed=0,
