@@ -148,10 +148,11 @@ TEST_F(DedupFolderTest, HeadersPackedInputsAndAgainst) {
 
 TEST_F(DedupFolderTest, FilesThatTheRunReads_AreKept) {
   Ok("printf '1\\n' | tamis build -q -o f --fpr 1e-9 -n 10; seq 3 > c; mkdir out; cp f out/c\n"
-     "cp f out/tamis-dedup-7.tamis; cp f out/tamis-dedup.json; cp f out/tamis-dedup.part");
+     "cp f out/tamis-dedup-7.tamis; cp f out/tamis-dedup.json; cp f out/tamis-dedup.part\n"
+     "cp f out/tamis-dedup.files");
   const std::string dedup = "tamis dedup --output-dir out --against ";
   for (const std::string name :
-       {"c", "tamis-dedup-7.tamis", "tamis-dedup.json", "tamis-dedup.part"}) {
+       {"c", "tamis-dedup-7.tamis", "tamis-dedup.json", "tamis-dedup.part", "tamis-dedup.files"}) {
     const CommandResult refused = Sh(dedup + "out/" + name + " c");
     EXPECT_EQ(refused.status, 2) << name;
     EXPECT_TRUE(refused.ErrHas("the output out/" + name + " is also an input")) << refused.err;
@@ -175,6 +176,27 @@ TEST_F(DedupFolderTest, FilesThatAKilledRunLeft_AreRemoved) {
   Ok("cp out/tamis-dedup-2.tamis out/tamis-dedup-1.tamis; echo half > out/tamis-dedup.part");
   Ok(dedup);
   ExpectSameFolders("out", "once");
+  // A run is killed before its first checkpoint, and another one before it replaces
+  // tamis-dedup.json.
+  for (const char* kill :
+       {"rm out/tamis-dedup.json; mv out/tamis-dedup-2.tamis out/tamis-dedup-1.tamis",
+        "cat once/tamis-dedup.files >> out/tamis-dedup.files",
+        "printf '{\"input\":' >> out/tamis-dedup.files"}) {
+    Ok(kill);
+    Ok(dedup);
+    ExpectSameFolders("out", "once");
+  }
+}
+
+TEST_F(DedupFolderTest, Checkpoints_WriteEachInputOnce) {
+  const auto bytes = [&](const char* name) { return Read(std::string("out/") + name).size(); };
+  const std::string dedup = "tamis dedup --checkpoint 1 --output-dir out ";
+  Ok("seq 100 199 | xargs touch && " + dedup + "100");
+  const size_t json = bytes("tamis-dedup.json"), line = bytes("tamis-dedup.files");
+  Ok("ln out/tamis-dedup.files same && " + dedup + "$(seq 100 199)");
+  EXPECT_LT(bytes("tamis-dedup.json"), json + 20);
+  EXPECT_EQ(bytes("tamis-dedup.files"), 100 * line);
+  Ok("cmp same out/tamis-dedup.files");  // the file was not replaced
 }
 
 TEST_F(DedupFolderTest, OtherOptionsAndInputsAreRefused) {
@@ -212,7 +234,7 @@ TEST_F(DedupFolderTest, OtherOptionsAndInputsAreRefused) {
   EXPECT_TRUE(Sh(dedup + "part-0 part-1").ErrHas("out/part-0 is missing or was changed"));
   Ok("cp before/part-0 out && rm out/part-1");
   EXPECT_TRUE(Sh(dedup + "part-0 part-1").ErrHas("out/part-1 is missing or was changed"));
-  for (const std::string text : {"", "{", "[]", "{\"format\":1}", "{\"format\":2}", "null"}) {
+  for (const std::string text : {"", "{", "[]", "{\"format\":1}", "{\"format\":2}", "null", "7"}) {
     Ok("rm -r out; cp -r before out");
     Write("out/tamis-dedup.json", text);
     const CommandResult result = Sh(dedup + "part-0 part-1");
@@ -225,7 +247,7 @@ TEST_F(DedupFolderTest, DamagedCheckpoints_AreRefused) {
   const std::string dedup = "tamis dedup --output-dir out part-0 part-1 part-2";
   Ok("tamis dedup --output-dir out part-0 part-1 && cp -r out before");
   nlohmann::json json = nlohmann::json::parse(Read("out/tamis-dedup.json"));
-  for (const char* name : {"format", "options", "files", "filter", "counts"}) {
+  for (const char* name : {"format", "options", "done", "filter", "counts"}) {
     for (const nlohmann::json& value :
          {nlohmann::json(), nlohmann::json("x"), nlohmann::json(""), nlohmann::json(-1),
           nlohmann::json{1, 2}, nlohmann::json{{"a", 1}}}) {
@@ -237,6 +259,20 @@ TEST_F(DedupFolderTest, DamagedCheckpoints_AreRefused) {
       EXPECT_FALSE(Exists("out/part-2"));
     }
   }
+  const std::string files = Read("before/tamis-dedup.files");
+  const std::string line = files.substr(0, files.find('\n') + 1);
+  for (const std::string& changed :
+       {std::string(), line, line + line, files.substr(0, files.size() - 1), "[]\n" + line,
+        "{}\n" + line, "x" + files, "\n" + files}) {
+    Ok("cp before/* out");
+    Write("out/tamis-dedup.files", changed);
+    const CommandResult result = Sh(dedup);
+    EXPECT_TRUE(result.status == 2 || result.status == 3) << changed << result.err;
+    EXPECT_TRUE(result.ErrHas("tamis-dedup.json to begin again")) << changed << result.err;
+    EXPECT_FALSE(Exists("out/part-2"));
+  }
+  Ok("rm out/tamis-dedup.files");
+  EXPECT_TRUE(Sh(dedup).ErrHas("out/tamis-dedup.files: too short"));
   Ok("cp before/* out; printf x | dd of=out/tamis-dedup-2.tamis bs=1 seek=5000 conv=notrunc "
      "status=none");
   EXPECT_EQ(Sh(dedup).status, 3);

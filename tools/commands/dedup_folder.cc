@@ -26,8 +26,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kOwnPrefix[] = "tamis-dedup";
 constexpr char kCheckpoint[] = "tamis-dedup.json";
+constexpr char kFiles[] = "tamis-dedup.files";
 constexpr char kLock[] = "tamis-dedup.lock";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 [[noreturn]] void Refuse(const std::string& reason) {
   throw Error(ErrorCode::kInvalidArgument, reason);
@@ -84,7 +85,8 @@ DedupFolder::DedupFolder(const std::string& path, const InputOptions& input,
   }
   Read();
   os::Remove(unfinished());
-  if (done() > 0) RemoveOtherFilters();
+  RemoveOtherFilters();
+  if (done() == 0) os::Remove(In(kFiles));
 }
 
 std::string DedupFolder::In(const std::string& name) const {
@@ -109,7 +111,7 @@ void DedupFolder::CheckNames(const std::vector<std::string>& others) const {
       Refuse(other->second + " and " + inputs_[i] + " would have the same output " + OutputOf(i));
     }
   }
-  std::vector<std::string> changed = {checkpoint(), unfinished()};
+  std::vector<std::string> changed = {checkpoint(), In(kFiles), unfinished()};
   for (const std::string& name : Filters()) changed.push_back(In(name));
   for (const std::string& name : outputs_) changed.push_back(In(name));
   std::vector<std::string> read = others;
@@ -117,11 +119,12 @@ void DedupFolder::CheckNames(const std::vector<std::string>& others) const {
   CheckNoneIsAnInput(changed, read);
 }
 
-Json DedupFolder::Describe(size_t i) const {
-  return Written({{"input", inputs_[i]},
-                  {"bytes", BytesOf(inputs_[i])},
-                  {"output", outputs_[i]},
-                  {"output_bytes", BytesOf(OutputOf(i))}});
+std::string DedupFolder::Describe(size_t i) const {
+  const Json json = {{"input", inputs_[i]},
+                     {"bytes", BytesOf(inputs_[i])},
+                     {"output", outputs_[i]},
+                     {"output_bytes", BytesOf(OutputOf(i))}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void DedupFolder::Read() {
@@ -136,7 +139,7 @@ void DedupFolder::Read() {
       throw Error(ErrorCode::kUnsupported, path + ": a checkpoint of another version" + again);
     }
     options = json.at("options");
-    json.at("files").get_to(files_);
+    json.at("done").get_to(done_);
     json.at("planned").get_to(planned_);
     json.at("filter").get_to(filter_);
     counts_ = json.at("counts");
@@ -153,41 +156,87 @@ void DedupFolder::Read() {
     Refuse(path + ": the checkpoint was made with " + name + " " + old.dump() + ", and not " +
            value.dump() + again);
   }
-  if (files_.size() > inputs_.size()) {
-    Refuse(detail::StrCat(path, ": the checkpoint has ", files_.size(), " inputs, and only ",
+  if (done_ > inputs_.size()) {
+    Refuse(detail::StrCat(path, ": the checkpoint has ", done_, " inputs, and only ",
                           inputs_.size(), " are given", again));
   }
-  for (size_t i = 0; i < files_.size(); ++i) {
+  ReadFiles(again);
+}
+
+void DedupFolder::ReadFiles(const std::string& again) {
+  const std::string path = In(kFiles);
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  for (size_t i = 0; i < done_; ++i) {
+    Json file;
+    try {
+      if (!std::getline(in, line) || in.eof()) {
+        throw Error(ErrorCode::kCorrupt, path + ": too short" + again);
+      }
+      file = Json::parse(line);
+      file.at("output");
+    } catch (const Json::exception&) {
+      throw Error(ErrorCode::kCorrupt, path + ": not a list of files" + again);
+    }
+    files_bytes_ += line.size() + 1;
     const Json expected = Written({{"input", inputs_[i]}, {"bytes", BytesOf(inputs_[i])}});
     for (const auto& [name, value] : expected.items()) {
-      if (files_[i].value(name, Json()) == value) continue;
+      if (file.value(name, Json()) == value) continue;
       Refuse(path + ": the " + (name == "input" ? "names" : "sizes") +
              " of the first inputs must stay the same, and " + inputs_[i] + " differs" + again);
     }
-    if (!os::StatusOf(OutputOf(i)) || files_[i] != Describe(i)) {
+    if (!os::StatusOf(OutputOf(i)) || line + "\n" != Describe(i)) {
       Refuse(OutputOf(i) + " is missing or was changed since it was written" + again);
     }
   }
+  in.close();
+  // Removes the lines of a run that was killed.
+  std::error_code error;
+  std::filesystem::resize_file(path, files_bytes_, error);
+  if (error) throw Error(ErrorCode::kIo, "cannot write " + path + ": " + error.message());
+}
+
+void DedupFolder::AppendFiles(size_t done) {
+  std::string lines;
+  for (size_t i = done_; i < done; ++i) lines += Describe(i);
+  const std::string path = In(kFiles);
+  const auto check = [&](bool fine) {
+    if (!fine) throw Error(ErrorCode::kIo, "cannot write " + path + ": " + std::strerror(errno));
+  };
+  const int fd = os::OpenToWrite(path, /*must_be_new=*/false);
+  check(fd >= 0);
+  struct Closer {
+    ~Closer() { os::Close(fd); }
+    const int fd;
+  } const closer{fd};
+  check(os::SetPosition(fd, files_bytes_));
+  for (std::string_view rest = lines; !rest.empty();) {
+    const int64_t written = os::Write(fd, rest.data(), rest.size());
+    check(written >= 0);
+    rest.remove_prefix(static_cast<size_t>(written));
+  }
+  check(os::Sync(fd));
+  files_bytes_ += lines.size();
+  done_ = done;
 }
 
 void DedupFolder::Save(size_t done, const Filter* filter, Json counts) {
-  std::string name;
+  const std::string old_filter = this->filter();
   if (filter != nullptr) {
-    name = detail::StrCat(kOwnPrefix, "-", done, ".tamis");
-    filter->Save(In(name));
+    filter_ = detail::StrCat(kOwnPrefix, "-", done, ".tamis");
+    filter->Save(In(filter_));
   }
-  for (size_t i = files_.size(); i < done; ++i) files_.push_back(Describe(i));
+  AppendFiles(done);
   counts_ = std::move(counts);
   Output out(unfinished());
   out.Write(JsonText({{"format", kFormat},
                       {"options", options_},
-                      {"files", files_},
+                      {"done", done},
                       {"planned", inputs_.size()},
-                      {"filter", name},
+                      {"filter", filter_},
                       {"counts", counts_}}));
   out.CloseAs(checkpoint());
-  filter_ = name;
-  RemoveOtherFilters();
+  if (!old_filter.empty() && old_filter != this->filter()) os::Remove(old_filter);
 }
 
 std::vector<std::string> DedupFolder::Filters() const {

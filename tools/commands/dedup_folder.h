@@ -6,6 +6,7 @@
 #include <tamis/filters/filter.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,9 +17,12 @@
 namespace tamis::tools {
 
 // Each input has an output of its own in the folder, with the name of the input. A checkpoint is
-// two files: tamis-dedup-N.tamis is the filter after the first N inputs, and tamis-dedup.json has
-// the options, these inputs and the counts. The second is replaced last, and names the first. A run
-// that is killed may leave more of these files, which the next run removes.
+// three files:
+// - tamis-dedup-N.tamis is the filter after the first N inputs.
+// - tamis-dedup.files has a line for each of these inputs. Lines are only appended, so the
+//   checkpoints of a run write each line once.
+// - tamis-dedup.json has the options, N and the counts. It is replaced last, and names the filter.
+// A run that is killed may leave more filters and lines, which the next run removes.
 class DedupFolder {
  public:
   // Creates the folder if needed, and locks it. If it has a checkpoint, reads it. `others` are the
@@ -34,7 +38,7 @@ class DedupFolder {
               const std::vector<std::string>& others, nlohmann::ordered_json options);
 
   // Returns how many inputs the checkpoint has.
-  size_t done() const { return files_.size(); }
+  size_t done() const { return done_; }
   // Returns how many inputs the run of the checkpoint had, including those that are not done.
   size_t planned() const { return planned_; }
   // Returns the path of the filter of the checkpoint, or "" if no filter was saved.
@@ -57,7 +61,9 @@ class DedupFolder {
   std::string In(const std::string& name) const;
   void CheckNames(const std::vector<std::string>& others) const;
   void Read();
-  nlohmann::ordered_json Describe(size_t i) const;
+  void ReadFiles(const std::string& again);
+  std::string Describe(size_t i) const;
+  void AppendFiles(size_t done);
   std::vector<std::string> Filters() const;
   void RemoveOtherFilters() const;
 
@@ -66,7 +72,8 @@ class DedupFolder {
   const nlohmann::ordered_json options_;
   std::vector<std::string> outputs_;  // names in the folder
   std::unique_ptr<const FileLock> lock_;
-  std::vector<nlohmann::ordered_json> files_;  // the inputs of the checkpoint
+  size_t done_ = 0;           // inputs of the checkpoint
+  uint64_t files_bytes_ = 0;  // their lines
   size_t planned_ = 0;
   std::string filter_;  // its name in the folder
   nlohmann::ordered_json counts_;
