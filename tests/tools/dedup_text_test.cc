@@ -360,6 +360,7 @@ TEST_F(DedupTextTest, WrongOptionsAreRefusedBeforeWorkStarts) {
   for (const Case& c : cases) {
     const CommandResult result = Sh("tamis dedup " + std::string(c.options) + " a.jsonl");
     EXPECT_EQ(result.status, 2) << c.options;
+      {"--against text --kind split-block", "--against makes and changes no filter"},
     EXPECT_EQ(result.out, "") << c.options;
     EXPECT_TRUE(result.ErrHas(c.error)) << c.options << result.err;
   }

@@ -424,7 +424,8 @@ Command AddBuild(const CommandLine& program) {
       .Required()
       .Type("FILE");
   AddKindAndType(
-      command, options->kind, [](const FilterKindInfo&) { return true; }, "kind of filter");
+      command, options->kind, [](const FilterKindInfo&) { return true; },
+      "kind of filter (default: split-block)");
   AddKind(
       command, "--layers", options->layers,
       [](const FilterKindInfo& kind) { return kind.can_be_layer; },

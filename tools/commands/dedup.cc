@@ -155,10 +155,10 @@ void Check(const DedupOptions& options) {
   }
   if (!options.against.empty() &&
       (!options.filter.empty() || options.exact || options.window.given() || options.scalable ||
-       options.made.capacity != 0 || options.made.bytes != 0 || options.fpr)) {
+       options.kind || options.made.capacity != 0 || options.made.bytes != 0 || options.fpr)) {
     refuse(
-        "--against makes and changes no filter: leave out --filter, --exact, --window, --fpr and "
-        "sizes");
+        "--against makes and changes no filter: leave out --filter, --exact, --window, --kind, "
+        "--fpr and sizes");
   }
   if (options.exact && options.window.given()) {
     refuse("--exact remembers all lines: leave out --window");
@@ -182,7 +182,7 @@ void Check(const DedupOptions& options) {
 }
 
 AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> total_bytes) {
-  const FilterKind kind = options.kind;
+  const FilterKind kind = options.new_kind();
   FilterOptions made = options.made;
   made.backend = options.run.Pinned();
   // Prints no advice for the default kind, because the help states that another kind takes less
@@ -313,7 +313,7 @@ nlohmann::ordered_json OptionsOfOutputs(const DedupOptions& options) {
           {"--remove", text.remove},
           {"--ngrams", text.ngrams.value_or(text::kWords)},
           {"--threshold", text.threshold.value_or(text::kThreshold)},
-          {"--kind", FilterKindName(options.kind)},
+          {"--kind", FilterKindName(options.new_kind())},
           {"--fpr", options.made.fpr},
           {"--capacity", options.made.capacity},
           {"--bytes", options.made.bytes},
@@ -508,7 +508,7 @@ Command AddDedup(const CommandLine& program) {
   command.AddFlag("--scalable", options->scalable, "let the filter grow, starting with --capacity");
   AddKindAndType(
       command, options->kind, [](const FilterKindInfo& kind) { return kind.is_plain(); },
-      "kind of filter");
+      "kind of filter (default: split-block)");
   command.AddFlag("--overfull", options->overfull,
                   "run even if the filter seems too small for the inputs");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);

@@ -34,7 +34,7 @@ struct DedupOptions {
   std::string folder;                 // for one output per input; empty: standard output
   uint64_t checkpoint = kCheckpoint;  // inputs between two checkpoints of the folder
   // Options of a new filter.
-  FilterKind kind = SplitBlockBloomFilter::kKind;
+  std::optional<FilterKind> kind;
   FilterOptions made = {};
   std::optional<double> fpr;
   bool exact = false;
@@ -49,6 +49,7 @@ struct DedupOptions {
   // By default, empty lines are compared and written like other lines.
   DedupOptions() { input.empty = "keep"; }
 
+  FilterKind new_kind() const { return kind.value_or(SplitBlockBloomFilter::kKind); }
   KeyType key_type() const { return text.by_words() ? KeyType::kInteger : input.key_type(); }
 };
 

@@ -31,13 +31,6 @@ FilterKind KindNamed(std::string_view, std::string_view name) {
   return kind;
 }
 
-void AddKindAndType(const CommandLine& command, FilterKind& kind,
-                    bool (*may_be)(const FilterKindInfo& kind), const std::string& description) {
-  const Option option = AddKind(command, "-k,--kind", kind, may_be,
-                                description + " (default: " + FilterKindName(kind) + ")");
-  AddKind(command, "-t,--type", kind, may_be, "").Hidden().Excludes(option);
-}
-
 void AddHash(const CommandLine& command, HashKind& kind) {
   std::vector<std::string> names;
   for (const HashKind one : kHashKinds) names.emplace_back(HashKindName(one));

@@ -27,8 +27,12 @@ Option AddKind(const CommandLine& command, const std::string& names, Kind& kind,
 }
 
 // Adds --kind, and --type, its former name, which the help leaves out.
-void AddKindAndType(const CommandLine& command, FilterKind& kind,
-                    bool (*may_be)(const FilterKindInfo& kind), const std::string& description);
+template <typename Kind>
+void AddKindAndType(const CommandLine& command, Kind& kind,
+                    bool (*may_be)(const FilterKindInfo& kind), const std::string& description) {
+  const Option option = AddKind(command, "-k,--kind", kind, may_be, description);
+  AddKind(command, "-t,--type", kind, may_be, "").Hidden().Excludes(option);
+}
 
 // Adds --hash. Its default is the value of `kind`.
 void AddHash(const CommandLine& command, HashKind& kind);
