@@ -3,10 +3,13 @@
 #include <tamis/hash.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
+#include <numeric>
 #include <thread>
 
+#include "tamis/detail/str_cat.h"
 #include "text/words.h"
 
 namespace tamis::text {
@@ -14,6 +17,13 @@ namespace {
 
 constexpr uint64_t kBase = 0x9E3779B97F4A7C15;  // odd, so that multiplications lose no bits
 constexpr std::string_view kOuterBlanks = " \t\r";
+
+// Returns the marks of n-grams of `words` words.
+std::array<uint64_t, 8> MarksOf(size_t words) {
+  std::array<uint64_t, 8> marks{};
+  std::iota(marks.begin(), marks.end(), HashBytes(detail::StrCat("tamis n-grams ", words)));
+  return marks;
+}
 
 }  // namespace
 
@@ -33,6 +43,24 @@ size_t FindAbsent(KnownKeys& known, const Keys& keys, Bitmap absent) {
     absent.words()[keys.size() / 64] &= (uint64_t{1} << last) - 1;
   }
   return keys.size() - found;
+}
+
+void InsertMarks(KnownKeys& known, size_t words) {
+  uint64_t bits = 0;
+  known.InsertIfAbsent(MarksOf(words), Bitmap({&bits, 1}));
+}
+
+size_t MarkedWords(const Queryable& filter, size_t words) {
+  const auto has_marks = [&](size_t n) {
+    const std::array<uint64_t, 8> marks = MarksOf(n);
+    uint64_t bits = 0;
+    return filter.Contains(marks, Bitmap({&bits, 1})) == marks.size();
+  };
+  if (has_marks(words)) return words;
+  for (size_t n = 1; n <= kMostWords; ++n) {
+    if (has_marks(n)) return n;
+  }
+  return 0;
 }
 
 size_t Needed(size_t keys, double threshold) {

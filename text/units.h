@@ -4,6 +4,7 @@
 #define TAMIS_TEXT_UNITS_H_
 
 #include <tamis/keys.h>
+#include <tamis/queryable.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,17 @@ class KnownKeys {
 // Sets the bits of the keys that `known` does not contain, and returns their number: the result of
 // InsertIfAbsent where nothing is inserted.
 size_t FindAbsent(KnownKeys& known, const Keys& keys, Bitmap absent);
+
+// Keys of n-grams do not show how many words an n-gram has. So a filter of n-grams also contains
+// the marks of this number: eight integers. A filter that is merged from several has the marks of
+// all.
+//
+// Inserts the marks of n-grams of `words` words.
+void InsertMarks(KnownKeys& known, size_t words);
+// Returns `words` if the filter contains its marks. Otherwise returns another number whose marks it
+// contains, or 0 if it contains no marks. If p is the false-positive rate, marks that were not
+// inserted are found with probability p^8. Throws the errors of Contains.
+size_t MarkedWords(const Queryable& filter, size_t words);
 
 // Returns how many of `keys` keys of a unit must be known for the unit to be repeated.
 size_t Needed(size_t keys, double threshold);

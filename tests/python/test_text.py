@@ -201,6 +201,16 @@ def test_against_needs_keys_of_its_unit(tmp_path):
                           ("ngram", tmp_path / "strings.tamis")]:
         with pytest.raises(tamis.IncompatibleError, match="its keys are"):
             DedupFilter(unit=unit, against=against)
+    ngrams = DedupFilter(unit="ngram", ngrams=3, capacity=100)
+    ngrams.filter("a b c d")
+    ngrams.snapshot().save(tmp_path / "ngrams.tamis")
+    for against in (ngrams.snapshot(), tmp_path / "ngrams.tamis"):
+        assert not DedupFilter(unit="ngram", ngrams=3, against=against).filter("a b c d")
+        with pytest.raises(tamis.IncompatibleError, match="have 3 words, and not 13: pass ngrams=3"):
+            DedupFilter(unit="ngram", against=against)
+    with pytest.warns(RuntimeWarning, match="does not record the words of its n-grams; ngrams=13") as seen:
+        assert DedupFilter(unit="ngram", against=integers).filter("a b c d")
+    assert seen[0].filename == __file__
     with pytest.raises(FileNotFoundError):
         DedupFilter(against=tmp_path / "none.tamis")
     with pytest.raises(TypeError, match="a filter or the path"):

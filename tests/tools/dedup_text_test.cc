@@ -318,7 +318,11 @@ TEST_F(DedupTextTest, LinesAndPackedFiles) {
 }
 
 TEST_F(DedupTextTest, WithoutTexts_TheRateIsZero) {
-  EXPECT_EQ(Ok("tamis dedup --unit ngram --json /dev/null | grep fpr").out, "  \"fpr\": 0.0\n");
+  const auto rate = [&](const std::string& unit) {
+    return Ok("tamis dedup --json /dev/null --unit " + unit).Json()["fpr"].get<double>();
+  };
+  EXPECT_EQ(rate("paragraph"), 0);
+  EXPECT_LT(rate("ngram"), 1e-12);  // the filter has the marks of n-grams only
 }
 
 TEST_F(DedupTextTest, LineFeedsAreFoundHoweverTheyAreWritten) {
@@ -356,17 +360,62 @@ TEST_F(DedupTextTest, WrongOptionsAreRefusedBeforeWorkStarts) {
       {"--unit paragraph --against text --filter f", "--against makes and changes no filter"},
       {"--against text --fpr 1%", "--against makes and changes no filter"},
       {"--against text -n 10", "--against makes and changes no filter"},
+      {"--against text --kind split-block", "--against makes and changes no filter"},
   };
   for (const Case& c : cases) {
     const CommandResult result = Sh("tamis dedup " + std::string(c.options) + " a.jsonl");
     EXPECT_EQ(result.status, 2) << c.options;
-      {"--against text --kind split-block", "--against makes and changes no filter"},
     EXPECT_EQ(result.out, "") << c.options;
     EXPECT_TRUE(result.ErrHas(c.error)) << c.options << result.err;
   }
   EXPECT_EQ(Sh("tamis dedup --unit ngram --against absent a.jsonl").status, 3);
   Ok("tamis dedup -q --unit ngram --filter f --jsonl --field /doc/text a.jsonl > out");
   EXPECT_TRUE(Sh("tamis dedup --filter f a.jsonl").ErrHas("its keys are integers"));
+}
+
+TEST_F(DedupTextTest, FiltersOfNgrams_RecordTheirWords) {
+  Write("lines", "one two three four five\n");
+  const std::string dedup = "tamis dedup -q --unit ngram ";
+  for (const std::string kind : {"", "--kind bloom", "--kind cuckoo16", "--scalable", "-n 70k"}) {
+    Ok("rm -f f; " + dedup + "--ngrams 3 --filter f " + kind + " lines");
+    Ok("cp f before");
+    for (const char* use : {"--against f", "--filter f", "--any-type --against f"}) {
+      EXPECT_EQ(Ok(dedup + "--ngrams 3 " + use + " lines").out, "") << kind << use;
+      for (const char* other : {"", "--ngrams 1 ", "--ngrams 2 ", "--ngrams 1000 "}) {
+        const CommandResult result = Sh(dedup + other + use + " lines");
+        EXPECT_EQ(result.status, 2) << kind << use;
+        EXPECT_TRUE(result.ErrHas("f: its n-grams have 3 words, and not")) << result.err;
+        EXPECT_TRUE(result.ErrHas("give --ngrams 3")) << result.err;
+      }
+      Ok("cmp f before");
+    }
+  }
+  // A merged filter has the n-grams of both numbers.
+  Ok("rm -f f; " + dedup + "-n 70k --ngrams 3 --filter f lines");
+  Ok(dedup + "-n 70k --ngrams 2 --filter g lines; tamis merge -q -o both f g");
+  for (const char* words : {"2", "3"}) {
+    EXPECT_EQ(Ok(dedup + "--against both --ngrams " + words + " lines").out, "");
+  }
+  EXPECT_EQ(Sh(dedup + "--against both --ngrams 4 lines").status, 2);
+}
+
+TEST_F(DedupTextTest, FiltersWithoutARecordOfWords_AreUsed) {
+  Write("lines", "one two three four five\n");
+  Ok("seq 9 | tamis build -q -n 9 -o f --integers && tamis build -q --allow-empty -n 99 -o empty "
+     "/dev/null");
+  const std::string dedup = "tamis dedup -q --unit ngram --ngrams 3 ";
+  for (const char* use : {"--against f", "--filter f"}) {
+    const CommandResult result = Sh(dedup + use + " lines");
+    EXPECT_EQ(result.out, Read("lines"));
+    EXPECT_TRUE(result.ErrHas("note: f does not record the words of its n-grams; --ngrams 3 is"))
+        << result.err;
+  }
+  EXPECT_EQ(Sh(dedup + "--filter empty lines").err, "");
+  for (const char* filter : {"f", "empty"}) {  // now both record it
+    const CommandResult result = Sh(dedup + "--against " + filter + " lines");
+    EXPECT_EQ(result.out + result.err, "");
+    EXPECT_EQ(Sh("tamis dedup --unit ngram --against " + std::string(filter) + " lines").status, 2);
+  }
 }
 
 TEST_F(DedupTextTest, Signals_SaveTheFilterOfAllThatWasWritten) {

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "tamis/detail/str_cat.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/dedup_folder.h"
 #include "tools/commands/deduplicator.h"
@@ -207,6 +208,20 @@ AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> tot
   return MakeFilter(kind, made);
 }
 
+// Throws Error(kInvalidArgument) for a filter of n-grams of another number of words.
+void RequireWords(const Filter& filter, const std::string& path, size_t words) {
+  const size_t marked = text::MarkedWords(filter, words);
+  if (marked == words || filter.inserted_count() == 0) return;
+  if (marked == 0) {
+    return Say(detail::StrCat("note: ", path,
+                              " does not record the words of its n-grams; --ngrams ", words,
+                              " is assumed"));
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              detail::StrCat(path, ": its n-grams have ", marked, " words, and not ", words,
+                             ": give --ngrams ", marked));
+}
+
 }  // namespace
 
 AnyFilter FilterFor(const DedupOptions& options, const std::string& path,
@@ -228,10 +243,21 @@ AnyFilter FilterFor(const DedupOptions& options, const std::string& path,
             ", and not n-grams: `tamis dedup --unit ngram --filter` makes a filter of them");
   }
   options.form.Require(*filter, path, options.key_type());
+  if (options.text.by_words()) RequireWords(*filter, path, options.text.units().words);
   return filter;
 }
 
 namespace {
+
+// Returns the keys of the filter, which must outlive the object. Inserts the marks of n-grams into
+// a filter that may change.
+std::unique_ptr<SeenKeys> SeenFor(const DedupOptions& options, Filter& filter,
+                                  const Engine& engine) {
+  if (!options.against.empty()) return SeenOnlyIn(filter, engine);
+  std::unique_ptr<SeenKeys> seen = SeenIn(RequireChangeable(filter), engine);
+  if (options.text.by_words()) text::InsertMarks(*seen, options.text.units().words);
+  return seen;
+}
 
 // Saves the filter or the window. If the file did not exist at the start, it is not locked. If
 // another process has created it since, throws Error(kBusy).
@@ -363,8 +389,7 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
   // The filter was judged when the first run began.
   const bool judged = done == 0 ? IsCounted(options) : paths.size() <= folder.planned();
   if (changes && !judged) CheckEstimate(options, *filter, rest);
-  const std::unique_ptr<SeenKeys> seen =
-      changes ? SeenIn(RequireChangeable(*filter), engine) : SeenOnlyIn(*filter, engine);
+  const std::unique_ptr<SeenKeys> seen = SeenFor(options, *filter, engine);
   Deduplicator deduplicator(options, *seen, engine.threads(), rest.TotalBytes().value_or(0));
   if (done > 0) {
     ContinueFrom(folder, deduplicator);
@@ -404,7 +429,7 @@ std::unique_ptr<SeenInWindow> WindowFor(const DedupOptions& options, bool exists
                 "--window " + WindowText(options.window) +
                     " needs --capacity: the number of different lines that come within this time");
   }
-  return MakeWindow(options.kind, options.window, options.made.capacity, options.made.fpr, engine);
+  return MakeWindow(options.new_kind(), options.window, options.made.capacity, options.made.fpr, engine);
 }
 
 void RequireNoWindow(const std::string& path) {
@@ -440,7 +465,7 @@ int Run(DedupOptions options) {
     if (exists) RequireNoWindow(options.filter);
     filter = FilterFor(options, exists ? options.filter : options.against, total_bytes);
     if (changes && (exists || !IsCounted(options))) CheckEstimate(options, **filter, options.input);
-    seen = changes ? SeenIn(RequireChangeable(**filter), engine) : SeenOnlyIn(**filter, engine);
+    seen = SeenFor(options, **filter, engine);
   }
 
   os::StopInputOnRequest();

@@ -139,7 +139,8 @@ class DedupFilter:
         is removed. An object with other options is refused.
 
     Raises ValueError for options that do not fit together, OSError if the file cannot be made, and
-    tamis.IncompatibleError if `against` has keys of another type.
+    tamis.IncompatibleError if `against` has keys of another type, or n-grams of another number of
+    words. If `against` does not record this number, a RuntimeWarning states it.
 
     Any number of threads and processes may call an object, or objects of the same `shared` path, at
     the same time. No call waits for another.

@@ -86,10 +86,14 @@ class PyDeduplicator {
       : options_(options) {
     if (memory.is_none()) {
       against_ = nb::borrow(against);
-      RequireKeys(nb::cast<PyQueryable&>(against).queryable().key_types());
+      const Queryable& filter = nb::cast<PyQueryable&>(against).queryable();
+      RequireKeys(filter.key_types());
+      if (options_.by_words) RequireWords(filter);
     } else {
       memory_ = std::make_unique<HeldBuffer>(memory, PyBUF_WRITABLE);
       view_.emplace(ViewOf(memory_->view()));
+      InMemory known(*view_);
+      if (options_.by_words) text::InsertMarks(known, options_.words);
     }
   }
 
@@ -155,6 +159,21 @@ class PyDeduplicator {
     throw Error(ErrorCode::kIncompatible,
                 detail::StrCat("against: its keys are ", KeyTypesText(types), ", and not ",
                                options_.by_words ? "n-grams, which are integers" : "texts"));
+  }
+
+  void RequireWords(const Queryable& filter) const {
+    const size_t marked = text::MarkedWords(filter, options_.words);
+    if (marked == options_.words) return;
+    if (marked != 0) {
+      throw Error(ErrorCode::kIncompatible,
+                  detail::StrCat("against: its n-grams have ", marked, " words, and not ",
+                                 options_.words, ": pass ngrams=", marked));
+    }
+    const std::string warning = detail::StrCat(
+        "against: the filter does not record the words of its n-grams; ngrams=", options_.words,
+        " is assumed");
+    // The levels are _start and __init__, which called this constructor, and their caller.
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, warning.c_str(), 3) < 0) throw nb::python_error();
   }
 
   const ConcurrentSplitBlockView& RequireView() const {
