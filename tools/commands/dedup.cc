@@ -429,7 +429,8 @@ std::unique_ptr<SeenInWindow> WindowFor(const DedupOptions& options, bool exists
                 "--window " + WindowText(options.window) +
                     " needs --capacity: the number of different lines that come within this time");
   }
-  return MakeWindow(options.new_kind(), options.window, options.made.capacity, options.made.fpr, engine);
+  return MakeWindow(options.new_kind(), options.window, options.made.capacity, options.made.fpr,
+                    engine);
 }
 
 void RequireNoWindow(const std::string& path) {
