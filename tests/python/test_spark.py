@@ -148,7 +148,9 @@ def test_an_empty_filter_is_saved(spark, tmp_path):
 
 
 def test_open_reads_no_contents(spark, tmp_path):
-    made = ts.build(spark.range(10), "id", 10**8, range_bytes=1 << 24)  # rows larger than spark.driver.maxResultSize
+    contents = bytearray(np.random.default_rng(1).bytes(16 << 20))  # more than spark.driver.maxResultSize
+    ranges = spark.createDataFrame([(0, contents, 1, "integers")], "range int, contents binary, inserted long, types string")
+    made = ts.RangedFilter(["id"], ts.Layout(1, 0.01, 1 << 19, 1 << 19, "xxh3", 0), ranges)
     made.save(str(tmp_path / "filter"))
     assert ts.open(spark, str(tmp_path / "filter")).layout == made.layout
 
