@@ -70,7 +70,7 @@ constexpr char kDedupFooter[] =
     "ends the input. If writing fails, the file is not changed. Options for the kind and size of\n"
     "the filter apply only to a new file.\n"
     "\n"
-    "--window keeps the last lines, and forgets older ones. With a time such as 5m, a line is\n"
+    "--window keeps the last lines, and forgets older ones. With a time (s, m, h or d), a line is\n"
     "remembered for this time after it was last read, and for at most a third longer. --capacity\n"
     "is then the number of different lines that come within this time. If more come, more new\n"
     "lines are lost. With --filter, the window is saved at the end or after a signal, and the "
@@ -524,10 +524,8 @@ Command AddDedup(const CommandLine& program) {
            "size, such as 200M, instead of --capacity; with --scalable, the largest size")
       .Type("SIZE");
   command
-      .Add(
-          "--window", options->window, ParseWindow,
-          "remember at least the last N lines, or the lines of a time such as 5m (s, m, h, d), and "
-          "forget older lines")
+      .Add("--window", options->window, ParseWindow,
+           "remember the last N lines or more, or the lines of a time such as 5m")
       .Type("N|TIME");
   command.AddFlag("--exact", options->exact,
                   "lose no line: read the input twice, and remember repeated keys");

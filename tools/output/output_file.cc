@@ -58,7 +58,7 @@ void RefuseAnInput(const std::string& name, const os::FileStatus& output,
 void AddShard(const CommandLine& command, SaveOptions& options) {
   command
       .Add("--shard", options.shard_bytes, ParseBytes,
-           "save files of this size, such as 64G: FILE, which ends in .0000, then .0001, ...")
+           "save files of this size, such as 64G; FILE must end in .0000")
       .Type("SIZE");
 }
 
