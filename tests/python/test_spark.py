@@ -1,5 +1,6 @@
 """tamis.spark on two executor processes, with tasks that fail and an executor that is killed."""
 import os
+import random
 import signal
 import sys
 
@@ -232,3 +233,88 @@ def test_other_rows_the_second_time(spark, tmp_path, change):
     df = table(spark)
     with pytest.raises(Exception, match="yields other rows, or another order"):
         ts.drop_duplicates(df.mapInArrow(read, df.schema), "k", 0.01, ROWS).count()
+
+
+def texts(spark):
+    """Returns rows of which 40% repeat an earlier row with a few other words. Some have no words, or null."""
+    rng = random.Random(47)
+    rows = []
+    for i in range(3000):
+        words = [f"v{rng.randint(0, 999)}" for _ in range(rng.randint(0, 60))]
+        if rows and rng.random() < 0.4:
+            words = (rng.choice(rows)[1] or "").split()
+            for _ in range(rng.randint(0, 6)):
+                at = rng.randrange(len(words) + 1)
+                words[at:at + 1] = [f"w{rng.randint(0, 999)}"]
+        rows.append((i, None if i % 97 == 0 else " ".join(words)))
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, 3), "id int, text string")
+
+
+def exact_similar(rows, words, threshold):
+    """Drops similar rows with a set of n-grams in this process."""
+    seen, left = set(), []
+    for row in rows:
+        found = (row[1] or "").split()
+        grams = {tuple(found[i:i + words]) for i in range(max(len(found) - words + 1, min(len(found), 1)))}
+        if not grams or len(grams & seen) < threshold * len(grams) - 1e-9:
+            left.append(row)
+        seen |= grams
+    return left
+
+
+@pytest.mark.parametrize("words, threshold", [(3, 0.8), (2, 0.4)])
+def test_drop_similar_is_that_of_sets(spark, tmp_path, words, threshold):
+    rows = rows_of(texts(spark))
+    expected = exact_similar(rows, words, threshold)
+    assert 0.2 < len(expected) / len(rows) < 0.9
+    left = ts.drop_similar(failing(texts(spark), str(tmp_path)), "text", words, threshold, 10**5, 1e-7,
+                           buffer_keys=2000, range_bytes=1 << 18)
+    assert rows_of(left) == expected
+    assert list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_drop_similar_has_the_false_positives_of_one_filter(spark, tmp_path, kill):
+    if kill and not os.path.exists("/proc/self/stat"):
+        pytest.skip("the executor is found by /proc")
+    rows, expected, total = rows_of(texts(spark)), [], 0
+    grams = [np.unique(np.frombuffer(ts._text.ngrams([row[1] or ""], 4)[0], np.uint64)) for row in rows]
+    total = sum(map(len, grams))
+    seen = tamis.SplitBlockBloomFilter(total, 0.2)
+    for row, keys in zip(rows, grams):
+        new = np.asarray(seen.insert_if_absent(keys))
+        if not len(keys) or len(keys) - new.sum() < 0.5 * len(keys):
+            expected.append(row)
+    assert len(expected) < len(exact_similar(rows, 4, 0.5))
+    df = failing(texts(spark), str(tmp_path), kill)
+    assert rows_of(ts.drop_similar(df, "text", 4, 0.5, None, 0.2, **FEW)) == expected
+    assert list(tmp_path.iterdir())
+
+
+def test_drop_similar_refuses_wrong_uses(spark):
+    df = texts(spark)
+    tracker = spark.sparkContext.statusTracker()
+    before = len(tracker.getJobIdsForGroup(None))
+    for arguments, error in ((("none",), ValueError), (("id",), TypeError), (("text", 0), ValueError),
+                             (("text", 1001), ValueError), (("text", 2.5), TypeError),
+                             (("text", 3, 0), ValueError), (("text", 3, 1.1), ValueError),
+                             (("text", 3, float("nan")), ValueError), (("text", 3, 0.5, 0), ValueError)):
+        with pytest.raises(error):
+            ts.drop_similar(df, *arguments)
+    assert len(tracker.getJobIdsForGroup(None)) == before
+    with pytest.raises(Exception, match="more than capacity=100 different keys"):
+        ts.drop_similar(df, "text", 3, 0.8, 100).count()
+    assert rows_of(ts.drop_similar(df.where("id < 0"), "text")) == []
+
+
+def test_drop_similar_with_rows_in_another_order(spark, tmp_path):
+    def shuffled(batches):
+        import pyarrow
+        flag = str(tmp_path / "read")
+        again = os.path.exists(flag)
+        open(flag, "w").close()
+        for batch in batches:
+            yield batch.take(pyarrow.array(range(len(batch))[::-1])) if again else batch
+    df = texts(spark).coalesce(1)
+    with pytest.raises(Exception, match="or another order"):
+        ts.drop_similar(df.mapInArrow(shuffled, df.schema), "text", 3, 0.8, 10**5).count()

@@ -8,6 +8,7 @@ The order of rows is their order in the DataFrame: partition by partition.
 """
 import dataclasses as _dataclasses
 import json as _json
+from operator import index as _index
 
 import numpy as _numpy
 import pyarrow as _pyarrow
@@ -16,14 +17,17 @@ from ._tamis import FullError as _FullError
 from ._tamis import Queryable as _Queryable
 from ._tamis import SplitBlockBloomFilter as _SplitBlockBloomFilter
 from ._tamis import plan as _plan
+from ._tamis import text as _text
 from ._tamis.join import ColumnHashes as _ColumnHashes
 from ._tamis.join import JoinFilter as _JoinFilter
 
 _BLOCK_BYTES = 32
 _CHUNK_KEYS = 8192  # keys in a row of _CHUNKS at most, so that 10,000 rows fit into an Arrow batch
 _WINDOW_ROWS = 8192  # rows of a DataFrame that are filtered at a time
+_TEXT_ROWS = 64  # texts that are split at a time
 _LOW = _numpy.uint64(0xFFFFFFFF)
 _HALF = _numpy.uint64(32)
+_MIX = _numpy.uint64(0x9E3779B97F4A7C15)
 
 # Keys of one range in the order of rows. `rows` has a uint32 for each key: its row minus `first`, the
 # row of the first key in the partition. A chunk without keys has the number of rows as `first`.
@@ -168,8 +172,9 @@ def _renamed(df, columns):
             [f"c{df.columns.index(column)}" for column in columns])
 
 
-def _cut(df, columns, layout, buffer_keys):
-    """Returns the keys of a DataFrame as _CHUNKS, with the number of rows of each partition."""
+def _cut(df, columns, layout, buffer_keys, split=None):
+    """Returns the keys of a DataFrame as _CHUNKS, with the number of rows of each partition.
+    split(columns) returns the hashes and the row of each key, ascending. Without it, a row is a key."""
 
     def emit(held, partition, types):
         hashes = _numpy.concatenate([hashes for hashes, _ in held])
@@ -179,11 +184,14 @@ def _cut(df, columns, layout, buffer_keys):
         index, local, rows = index[order], local[order], rows[order]
         begins = _numpy.flatnonzero(_numpy.diff(index, prepend=-1))
         for begin, end in zip(begins, [*begins[1:], len(index)]):
-            for at in range(begin, end, _CHUNK_KEYS):
+            at = begin
+            while at < end:
                 to = min(at + _CHUNK_KEYS, end)
-                some = rows[at:to]
+                to = begin + _numpy.searchsorted(rows[begin:end], rows[to - 1], side="right")
+                some = rows[at:to]  # all keys of a row are in one chunk
                 yield (int(index[begin]), partition, int(some[0]), local[at:to].tobytes(),
                        (some - some[0]).astype(_numpy.uint32).tobytes(), types)
+                at = to
 
     def chunks(batches):
         sample = layout.new_filter(1)  # its key types are those of the whole filter
@@ -197,8 +205,9 @@ def _cut(df, columns, layout, buffer_keys):
             if len(valid):
                 arrays = _without_nulls(arrays, valid)
                 sample.insert(arrays[0][:1] if len(arrays) == 1 else layout.keys(b"\0" * 8))
-                held.append((layout.hash_rows(arrays), valid + row))
-                count += len(valid)
+                hashes, rows = split(arrays) if split else (layout.hash_rows(arrays), slice(None))
+                held.append((hashes, valid[rows] + row))
+                count += len(hashes)
             row += len(batch)
             if count >= buffer_keys:
                 yield from emit(held, partition, sample.key_types)
@@ -209,12 +218,19 @@ def _cut(df, columns, layout, buffer_keys):
             yield 0, partition, row, b"", b"", "none"
 
     def run(batches):
-        for chunk in chunks(batches):
+        for chunk in chunks(_pieces(batches) if split else batches):
             yield _batch(_CHUNKS, (*chunk, None))
 
     df, names = _renamed(df, columns)
     keys = [f"{name} AS k{i}" for i, name in enumerate(names)]
     return df.selectExpr(*keys, "spark_partition_id()").mapInArrow(run, _CHUNKS)
+
+
+def _pieces(batches):
+    """Cuts batches, because a row of text has many keys."""
+    for batch in batches:
+        for at in range(0, len(batch), _TEXT_ROWS):
+            yield batch[at:at + _TEXT_ROWS]
 
 
 _ARROW = {"int": _pyarrow.int32(), "long": _pyarrow.int64(), "binary": _pyarrow.binary(),
@@ -265,9 +281,10 @@ def _numbers(scalar, kind):
     return _numpy.frombuffer(scalar.as_buffer(), kind)
 
 
-def _drop(df, columns, layout, dropped, keep_nulls):
+def _drop(df, columns, layout, dropped, keep_nulls, judge=None):
     """Returns a DataFrame without some rows. Sends `dropped` (_DROPPED) to the tasks that read the
-    partitions."""
+    partitions. judge(columns, rows, hashes) returns the rows to drop, or None if the columns lack one
+    of the hashes. Without it, all `rows` are dropped."""
     from pyspark.serializers import CPickleSerializer
     renamed, columns = _renamed(df, columns)
     schema = renamed.schema
@@ -312,8 +329,12 @@ def _drop(df, columns, layout, dropped, keep_nulls):
         keep = _valid(keys)
         ordered = len(table) == size and keep[positions].all()
         if ordered and len(positions):
-            found = layout.place(layout.hash_rows(_without_nulls(keys, positions)))[1]
-            ordered = (found == hashes).all()
+            if judge:
+                positions = judge(keys, positions, hashes)
+                ordered = positions is not None
+            else:
+                found = layout.place(layout.hash_rows(_without_nulls(keys, positions)))[1]
+                ordered = (found == hashes).all()
         if not ordered:
             raise RuntimeError("the DataFrame yields other rows, or another order, when Spark reads it "
                                "again: write it to files, or checkpoint() it, and pass that")
@@ -508,7 +529,12 @@ def drop_duplicates(df, columns, fpr=0.01, capacity=None, *, hash="xxh3", seed=0
     Raises like keep_possible().
     """
     columns, layout = _layout(df, columns, capacity, fpr, hash, seed, range_bytes)
+    chunks = _cut(df, columns, layout, buffer_keys)
+    return _drop(df, columns, layout, _not_new(chunks, layout), keep_nulls=True)
 
+
+def _not_new(chunks, layout):
+    """Inserts the keys of chunks, and returns those that were not new as _DROPPED."""
     def owner(index, chunks):
         seen = layout.new_filter(layout.blocks_of(index))
         share = layout.capacity * layout.blocks_of(index) / layout.blocks
@@ -522,8 +548,91 @@ def drop_duplicates(df, columns, fpr=0.01, capacity=None, *, hash="xxh3", seed=0
                                  f"{share:.0f}. Pass a larger capacity, or None")
             yield from _dropped(chunk, ~new)
 
-    chunks = _cut(df, columns, layout, buffer_keys)
-    return _drop(df, columns, layout, _own(chunks, layout, owner, _DROPPED), keep_nulls=True)
+    return _own(chunks, layout, owner, _DROPPED)
 
 
-__all__ = ["Layout", "RangedFilter", "build", "drop_duplicates", "keep_possible", "open"]
+def drop_similar(df, text, ngrams=13, threshold=0.8, capacity=None, fpr=1e-3, *, hash="xxh3", seed=0,
+                 range_bytes=64 << 20, buffer_keys=1 << 20):
+    """Returns the rows whose text does not repeat the n-grams of earlier rows.
+
+    A row is left out if at least a share `threshold` of its different n-grams occurred in earlier
+    rows, whether these rows stay or not. `tamis dedup --remove document` counts only rows that stay.
+    So a row that is similar to a dropped row is dropped here, and may stay there. Words and n-grams
+    are those of the command: docs/command.md defines them. Rows without words stay, and nulls too.
+
+    text: the name of a column of strings.
+    ngrams: words of an n-gram, from 1 to 1000.
+    threshold: above 0 and at most 1.
+    capacity: the number of different n-grams. None: their sum over all rows, which a job counts first.
+    fpr: the rate at which a new n-gram is taken for one that occurred.
+    hash, seed, range_bytes, buffer_keys: see build(). A key is an n-gram.
+
+    Raises like drop_duplicates(), and ValueError for other numbers, before any job. Equals, row by
+    row, one process that inserts the different n-grams of each row, ascending, into a
+    SplitBlockBloomFilter(capacity, fpr), and counts those that were not new.
+    """
+    ngrams = _index(ngrams)
+    if not 1 <= ngrams <= _text.MOST_WORDS:
+        raise ValueError(f"ngrams is {ngrams}, and must be from 1 to {_text.MOST_WORDS}")
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold is {threshold}, and must be above 0 and at most 1")
+    columns, layout = _layout(df, [text], 1 if capacity is None else capacity, fpr, hash, seed,
+                              range_bytes)
+    if df.schema[df.columns.index(text)].dataType.typeName() != "string":
+        raise TypeError(f"column {text!r} must be a column of strings")
+    if capacity is None:
+        counted = _numbers_of_ngrams(df, text, ngrams)
+        columns, layout = _layout(df, [text], max(counted, 1), fpr, hash, seed, range_bytes)
+
+    def split(arrays):
+        grams, rows = _ngrams(arrays[0], ngrams)
+        return layout.hash_rows([_pyarrow.array(grams)]), rows
+
+    def judge(arrays, positions, hashes):
+        some, of = _numpy.unique(positions, return_inverse=True)
+        drop = _numpy.zeros(len(some), bool)
+        found = _numpy.bincount(of)
+        for at in range(0, len(some), _TEXT_ROWS):
+            end = at + _TEXT_ROWS
+            own, rows = split(_without_nulls(arrays, some[at:end]))
+            here = (of >= at) & (of < end)
+            # Two pairs of a row and a hash have the same sum with probability 2^-64.
+            known = layout.place(own)[1] + rows.astype(_numpy.uint64) * _MIX
+            if not _numpy.isin(hashes[here] + (of[here] - at).astype(_numpy.uint64) * _MIX, known).all():
+                return None
+            total = _numpy.bincount(rows, minlength=len(some[at:end]))
+            drop[at:end] = _repeated(found[at:end], total, threshold)
+        return some[drop]
+
+    chunks = _cut(df, columns, layout, buffer_keys, split)
+    return _drop(df, columns, layout, _not_new(chunks, layout), keep_nulls=True, judge=judge)
+
+
+def _ngrams(texts, words):
+    """Returns the different n-grams of each text of an Arrow array, ascending, and their rows."""
+    keys, counts = (_numpy.frombuffer(part, _numpy.uint64)
+                    for part in _text.ngrams(texts.to_pylist(), words))
+    rows = _numpy.repeat(_numpy.arange(len(texts)), counts.astype(_numpy.int64))
+    order = _numpy.lexsort((keys, rows))
+    keys, rows = keys[order], rows[order]
+    new = (_numpy.diff(keys, prepend=0) != 0) | (_numpy.diff(rows, prepend=-1) != 0)
+    return keys[new], rows[new]
+
+
+def _repeated(found, total, threshold):
+    """Returns whether `found` of `total` n-grams are at least a share `threshold`, for each text."""
+    return [n >= _text.needed(of, threshold) for n, of in zip(found.tolist(), total.tolist())]
+
+
+def _numbers_of_ngrams(df, text, words):
+    """Returns the sum of the numbers of different n-grams of all rows."""
+    def count(batches):
+        total = 0
+        for batch in _pieces(batches):
+            total += len(_ngrams(batch.column(0).drop_null(), words)[0])
+        yield _batch("n long", [total])
+
+    return df.selectExpr(f"`{text}`").mapInArrow(count, "n long").agg({"n": "sum"}).first()[0] or 0
+
+
+__all__ = ["Layout", "RangedFilter", "build", "drop_duplicates", "drop_similar", "keep_possible", "open"]

@@ -222,6 +222,24 @@ uint64_t MemoryBytes(Unsigned capacity, double fpr) {
   return kHeaderBytes + split_block::kBlockBytes * NumBlocks(capacity.value, fpr);
 }
 
+// Returns the keys of the n-grams of all texts, and their number in each text, as bytes of
+// uint64_t.
+nb::tuple Ngrams(const nb::list& texts, Unsigned words) {
+  std::vector<std::string_view> views;
+  for (const nb::handle text : texts) {
+    if (!nb::isinstance<nb::str>(text)) throw nb::type_error("a text is a str");
+    views.emplace_back();
+    if (!ReadText(text.ptr(), views.back())) throw nb::python_error();
+  }
+  text::Units units({.by_words = true, .words = words.value});
+  units.Split(views);
+  std::vector<uint64_t> counts;
+  units.ForEachDocument([&](const text::Document& document) { counts.push_back(document.keys); });
+  const Keys keys = units.keys();
+  return nb::make_tuple(nb::bytes(keys.data<uint64_t>(), keys.size() * sizeof(uint64_t)),
+                        nb::bytes(counts.data(), counts.size() * sizeof(uint64_t)));
+}
+
 SplitBlockResult SnapshotOf(const PyDeduplicator& d, Unsigned capacity, double fpr) {
   return Wrap([&] {
     const WithoutGil released;
@@ -241,6 +259,13 @@ void DefineText(nb::module_& m) {
       .def_prop_ro("expected_fpr", &PyDeduplicator::expected_fpr);
   m.def("memory_bytes", MemoryBytes, nb::arg("capacity"), nb::arg("fpr"),
         "Returns the size of the memory of a filter. Throws ValueError for a rate out of range.");
+  m.def(
+      "ngrams", Ngrams, nb::arg("texts"), nb::arg("words"),
+      "Returns the keys of the n-grams of texts, and their number in each text: see tamis.spark.");
+  m.def(
+      "needed", [](Unsigned keys, double threshold) { return text::Needed(keys.value, threshold); },
+      nb::arg("keys"), nb::arg("threshold"),
+      "Returns how many keys of a text must be known for it to be repeated.");
   m.attr("COUNT_AT") = kCountAt;
   m.attr("WORDS") = text::kWords;
   m.attr("MOST_WORDS") = text::kMostWords;
