@@ -270,6 +270,8 @@ def test_drop_similar_is_that_of_sets(spark, tmp_path, words, threshold):
     left = ts.drop_similar(failing(texts(spark), str(tmp_path)), "text", words, threshold, 10**5, 1e-7,
                            buffer_keys=2000, range_bytes=1 << 18)
     assert rows_of(left) == expected
+    odd = texts(spark).withColumnRenamed("text", "te`x.t")
+    assert rows_of(ts.drop_similar(odd, "te`x.t", words, threshold, fpr=1e-7)) == expected
     assert list(tmp_path.iterdir())
 
 

@@ -632,7 +632,8 @@ def _numbers_of_ngrams(df, text, words):
             total += len(_ngrams(batch.column(0).drop_null(), words)[0])
         yield _batch("n long", [total])
 
-    return df.selectExpr(f"`{text}`").mapInArrow(count, "n long").agg({"n": "sum"}).first()[0] or 0
+    df, names = _renamed(df, [text])
+    return df.select(names).mapInArrow(count, "n long").agg({"n": "sum"}).first()[0] or 0
 
 
 __all__ = ["Layout", "RangedFilter", "build", "drop_duplicates", "drop_similar", "keep_possible", "open"]
