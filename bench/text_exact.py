@@ -48,8 +48,8 @@ def main(unit):
             counts[repeated, begin in found] += 1
     both, missed, lost = counts[True, True], counts[True, False], counts[False, True]
     new = lost + counts[False, False]
-    print(f"{unit}: {both + missed + new:,} units, {both + missed:,} repeated, {len(seen):,} keys; found {both:,} of them "
-          f"and {lost:,} others; recall {both / (both + missed):.7f}, precision {both / (both + lost):.7f}, "
+    print(f"{unit}: {both + missed + new:,} units, {both + missed:,} repeated, {len(seen):,} keys; found {both:,} of "
+          f"them and {lost:,} others; recall {both / (both + missed):.7f}, precision {both / (both + lost):.7f}, "
           f"share of the new units {lost / new:.2g}")
 
 
