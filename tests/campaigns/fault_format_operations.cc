@@ -168,6 +168,12 @@ std::string CheckInsert(Subject& s, const Ending& ending) {
   return all ? "" : "keys are lost afterwards";
 }
 
+// Returns the bytes without the number of insertions, which a merge adds up, in the header of DCSO.
+Bytes WithoutInserted(const Subject& s, Bytes bytes) {
+  if (s.format.name == std::string_view("dcso")) std::fill_n(bytes.begin() + 40, 8, std::byte{0});
+  return bytes;
+}
+
 void AddMemory(const SubjectPointer& subject, std::vector<Operation>& all) {
   all.push_back(On(
       subject, "select", [](Subject& s) { s.rows = s.SelectedBy(*s.filter); },
@@ -195,7 +201,9 @@ void AddMemory(const SubjectPointer& subject, std::vector<Operation>& all) {
       subject, "merge", [other](Subject& s) { s.filter->Merge(*other); },
       [](Subject& s, const Ending& ending) {
         if (ending.threw) return s.Unchanged();
-        return s.filter->ToBytes() == s.new_bytes ? std::string() : "it is not the union";
+        const bool is_union =
+            WithoutInserted(s, s.filter->ToBytes()) == WithoutInserted(s, s.new_bytes);
+        return is_union ? std::string() : "it is not the union";
       }));
 }
 

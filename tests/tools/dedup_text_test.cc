@@ -325,6 +325,23 @@ TEST_F(DedupTextTest, WithoutTexts_TheRateIsZero) {
   EXPECT_LT(rate("ngram"), 1e-12);  // the filter has the marks of n-grams only
 }
 
+// Seven of ten words were there before, and eight make a line repeated. So one false positive among
+// the three new words loses a line.
+TEST_F(DedupTextTest, LinesJustBelowTheThreshold_AreExpectedToBeLost) {
+  std::string lines;
+  for (int i = 0; i < 30'000; ++i) {
+    lines += "a b c d e f g";
+    for (const char* word : {" x", " y", " z"}) lines += word + std::to_string(i);
+    lines += '\n';
+  }
+  Write("lines", lines);
+  const auto json = Ok("tamis dedup --json --unit ngram --ngrams 1 -p 0.02 -n 100k lines").Json();
+  const double lost = json["repeated"], expected = json["expected_lost"];
+  EXPECT_GT(lost, 100);
+  EXPECT_LE(lost, expected);
+  EXPECT_LE(expected, 6 * lost);
+}
+
 TEST_F(DedupTextTest, LineFeedsAreFoundHoweverTheyAreWritten) {
   Write("a.jsonl",
         "{\"t\":\"a\\\\n\\u000ab\\\\\\nc\\u000Ad\"}\n{\"t\":\"c\\nb\\\\\\u000ae\\nd\"}\n");

@@ -113,8 +113,11 @@ void TextUnits::AddLost(double fpr) {
     ++counts_.units;
     counts_.repeated += unit.repeated ? 1 : 0;
     if (unit.repeated) return;
-    const double lost =
-        FalselyRepeated(unit.keys, text::Needed(unit.keys, unit_options_.threshold), p);
+    // A unit whose share is just below the threshold needs few false positives.
+    const auto known =
+        static_cast<size_t>(std::lround(unit.share * static_cast<double>(unit.keys)));
+    const size_t needed = text::Needed(unit.keys, unit_options_.threshold);
+    const double lost = FalselyRepeated(unit.keys - known, needed - known, p);
     counts_.lost += lost < 1 ? lost / (1 - lost) : 1;
   });
 }
