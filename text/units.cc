@@ -17,6 +17,9 @@ namespace {
 
 constexpr uint64_t kBase = 0x9E3779B97F4A7C15;  // odd, so that multiplications lose no bits
 constexpr std::string_view kOuterBlanks = " \t\r";
+// N-grams of several units are queried together before the units are judged one by one. A large
+// query overlaps the accesses to memory, and leaves the blocks in the second-level cache.
+constexpr size_t kCached = 2048;
 
 // Returns the marks of n-grams of `words` words.
 std::array<uint64_t, 8> MarksOf(size_t words) {
@@ -178,7 +181,15 @@ void Units::JudgeTogether(KnownKeys& known) {
 
 void Units::JudgeOneByOne(KnownKeys& known) {
   for (Slice& slice : slices_) {
+    size_t cached = 0;  // n-grams before this one are in the cache
     ForEachUnitOf(slice, options_.whole_documents, [&](Unit& unit) {
+      if (options_.by_words && unit.first_key + unit.keys > cached) {
+        const auto next = std::span(slice.ngrams).subspan(unit.first_key);
+        const auto some = next.first(std::min(next.size(), std::max(kCached, unit.keys)));
+        bits_.resize(BitmapWords(some.size()));
+        known.Contains(some, Bitmap(bits_));
+        cached = unit.first_key + some.size();
+      }
       const Keys keys = options_.by_words
                             ? Keys(std::span(slice.ngrams).subspan(unit.first_key, unit.keys))
                             : Keys(std::span(slice.strings).subspan(unit.first_key, unit.keys));

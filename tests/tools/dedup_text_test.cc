@@ -339,7 +339,7 @@ TEST_F(DedupTextTest, LinesJustBelowTheThreshold_AreExpectedToBeLost) {
   const double lost = json["repeated"], expected = json["expected_lost"];
   EXPECT_GT(lost, 100);
   EXPECT_LE(lost, expected);
-  EXPECT_LE(expected, 6 * lost);
+  EXPECT_LE(expected, 10 * lost);  // the bound is of Chernoff, and of large batches
 }
 
 TEST_F(DedupTextTest, LineFeedsAreFoundHoweverTheyAreWritten) {
