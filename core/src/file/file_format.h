@@ -29,7 +29,7 @@ class PartsWriter {
 
 // The first bytes of files of imported filters (formats/src/foreign_file.cc).
 inline constexpr std::string_view kImportedMagic("tamis\r\n\x07", 8);
-// The first bytes of files of windows (core/src/engine/windowed_file.cc).
+// The first bytes of files of windows (core/src/engine/windowed_filter.cc).
 inline constexpr std::string_view kWindowMagic("tamis\r\n\x17", 8);
 
 // The length of the header, which is also the offset of the payload.
