@@ -13,20 +13,18 @@ from operator import index as _index
 import numpy as _numpy
 import pyarrow as _pyarrow
 
+from ._spark_layout import BLOCK_BYTES as _BLOCK_BYTES
+from ._spark_layout import Layout
+from ._spark_layout import hash_columns as _hash_columns
 from ._tamis import FullError as _FullError
 from ._tamis import Queryable as _Queryable
 from ._tamis import SplitBlockBloomFilter as _SplitBlockBloomFilter
 from ._tamis import plan as _plan
 from ._tamis import text as _text
-from ._tamis.join import ColumnHashes as _ColumnHashes
-from ._tamis.join import JoinFilter as _JoinFilter
 
-_BLOCK_BYTES = 32
 _CHUNK_KEYS = 8192  # keys in a row of _CHUNKS at most, so that 10,000 rows fit into an Arrow batch
 _WINDOW_ROWS = 8192  # rows of a DataFrame that are filtered at a time
 _TEXT_ROWS = 64  # texts that are split at a time
-_LOW = _numpy.uint64(0xFFFFFFFF)
-_HALF = _numpy.uint64(32)
 _MIX = _numpy.uint64(0x9E3779B97F4A7C15)
 
 # Keys of one range in the order of rows. `rows` has a uint32 for each key: its row minus `first`, the
@@ -37,69 +35,7 @@ _DROPPED = "partition int, first long, hashes binary, rows binary"
 _RANGES = "range int, contents binary, inserted long, types string"
 
 
-# ---- Ranges
-
-
-def _block_index(hashes, blocks):
-    """Returns the high half of hash * blocks, or of (hash >> 32) * blocks below 2^32 blocks."""
-    high, low = hashes >> _HALF, hashes & _LOW
-    if blocks <= 0xFFFFFFFF:
-        return high * _numpy.uint64(blocks) >> _HALF
-    top, bottom = _numpy.uint64(blocks >> 32), _numpy.uint64(blocks & 0xFFFFFFFF)
-    a, b = high * bottom, low * top
-    carry = ((low * bottom >> _HALF) + (a & _LOW) + (b & _LOW)) >> _HALF
-    return high * top + (a >> _HALF) + (b >> _HALF) + carry
-
-
-@_dataclasses.dataclass(frozen=True)
-class Layout:
-    """The size and hash of a filter, and its ranges: range i has `width` blocks from i * width on."""
-
-    capacity: int
-    fpr: float
-    blocks: int
-    width: int
-    hash: str
-    seed: int
-
-    @property
-    def ranges(self):
-        """The number of ranges. The last one may have fewer blocks."""
-        return -(-self.blocks // self.width)
-
-    def blocks_of(self, index):
-        """Returns the number of blocks of a range."""
-        return min(self.width, self.blocks - index * self.width)
-
-    def new_filter(self, blocks):
-        """Returns an empty filter with this hash."""
-        return _SplitBlockBloomFilter(nbytes=blocks * _BLOCK_BYTES, hash=self.hash, seed=self.seed)
-
-    def place(self, hashes):
-        """Returns the range of each hash, and the hash that selects the same block in a filter of
-        this range alone. The low half of a hash selects the bits, and stays."""
-        block = _block_index(hashes, self.blocks)
-        width = _numpy.uint64(self.width)
-        index = block // width
-        within = block - index * width
-        size = _numpy.minimum(width, _numpy.uint64(self.blocks) - index * width)
-        # The smallest high half with (high * size) >> 32 == within.
-        high = ((within << _HALF) + size - _numpy.uint64(1)) // size
-        return index.astype(_numpy.int32), high << _HALF | hashes & _LOW
-
-    def keys(self, hashes):
-        """Returns hashes as keys of a filter."""
-        return _ColumnHashes.from_bytes(hashes, hash=self.hash, seed=self.seed)
-
-    def hash_rows(self, columns):
-        """Returns the hashes of rows of Arrow columns without nulls."""
-        hashes = _hash_columns(columns, self.hash, self.seed)
-        return _numpy.frombuffer(hashes.to_bytes(), _numpy.uint64)
-
-
-def _hash_columns(columns, hash, seed):
-    """Returns the rows of Arrow columns as keys. Raises TypeError for types that are not keys."""
-    return _JoinFilter(1, key_type="hashes", hash=hash, seed=seed).hash_columns(columns)
+# ---- Columns and sizes
 
 
 def _valid(columns):
