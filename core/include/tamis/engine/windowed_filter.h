@@ -224,11 +224,11 @@ extern template class WindowedFilter<BloomFilter>;
 
 // The header of a file that WindowedFilter::Save wrote.
 struct WindowHeader {
-  FilterKind kind;  // of the filters
-  uint32_t filters;
-  uint64_t window;
-  std::chrono::nanoseconds span;
-  std::optional<std::chrono::nanoseconds> time;
+  FilterKind kind;                               // of the filters
+  uint32_t filters;                              // their number
+  uint64_t window;                               // number of keys, as in WindowOptions
+  std::chrono::nanoseconds span;                 // 0 for a window by keys
+  std::optional<std::chrono::nanoseconds> time;  // the latest time that Advance received
 };
 
 // Returns whether a file begins like a file that WindowedFilter::Save wrote. The file may be

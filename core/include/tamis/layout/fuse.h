@@ -16,11 +16,11 @@
 
 namespace tamis::fuse {
 
-inline constexpr uint32_t kMinLogLength = 2;
+inline constexpr uint32_t kMinLogLength = 2;   // binary logarithm of slots in a segment
 inline constexpr uint32_t kMaxLogLength = 16;  // 16 bits of the hash choose a slot in a segment
-inline constexpr uint32_t kMaxLogShards = 30;
-inline constexpr uint64_t kMaxSlots = uint64_t{1} << 40;
-inline constexpr uint64_t kMaxKeys = uint64_t{1} << 39;  // so slots stay below kMaxSlots
+inline constexpr uint32_t kMaxLogShards = 30;  // binary logarithm of shards
+inline constexpr uint64_t kMaxSlots = uint64_t{1} << 40;  // most slots of all shards together
+inline constexpr uint64_t kMaxKeys = uint64_t{1} << 39;   // so slots stay below kMaxSlots
 
 // The shape of a filter. A key has one slot in each of three neighbouring segments of its shard.
 struct Geometry {

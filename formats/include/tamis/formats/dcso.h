@@ -42,7 +42,7 @@ struct DcsoLoadOptions {
 // function and change nothing.
 class DcsoBloomFilter final : public FormatFilter {
  public:
-  static constexpr uint64_t kMaxBits = uint64_t{1} << 53;
+  static constexpr uint64_t kMaxBits = uint64_t{1} << 53;  // most bits of a filter: 1 PiB
   // No rate that a double can express leads to more hashes. More hashes could make a query
   // arbitrarily slow.
   static constexpr uint32_t kMaxHashes = 1075;
@@ -73,9 +73,10 @@ class DcsoBloomFilter final : public FormatFilter {
   DcsoBloomFilter& operator=(DcsoBloomFilter&&) noexcept;
   ~DcsoBloomFilter();
 
-  // Returns the properties of the filter, as in DcsoOptions. They need not fit the number of bits
-  // and hashes of a filter that was read.
+  // Returns the capacity, as in DcsoOptions. It need not fit the number of bits and hashes of a
+  // filter that was read.
   uint64_t capacity() const noexcept { return header_.capacity; }
+  // Returns the requested rate, as in DcsoOptions. It need not fit either.
   double fpr() const noexcept { return header_.fpr; }
   // Number of insertions that changed the filter ("N"), as the header states it. A merge adds the
   // numbers of both filters. Stays at 2^64 - 1 if it would be larger.

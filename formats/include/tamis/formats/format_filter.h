@@ -22,8 +22,8 @@ class ForeignFilter;
 
 // A property of a filter that only its format has.
 struct FormatField {
-  const char* name;  // such as "capacity"
-  std::variant<uint64_t, double, std::string> value;
+  const char* name;                                   // such as "capacity"
+  std::variant<uint64_t, double, std::string> value;  // of the type that the format has
 };
 
 // A filter with the answers, the bits and the bytes of another library. Any number of threads may
@@ -49,6 +49,7 @@ class FormatFilter : public Queryable, public Changeable {
   virtual void Write(const ByteSink& write) const = 0;
   // The number of bytes that Write writes.
   virtual uint64_t serialized_bytes() const noexcept = 0;
+  // Returns what Write writes.
   std::vector<std::byte> ToBytes() const;
   // Replaces the whole file, or leaves it unchanged: see Filter::Save. Ignores `with_secret` and
   // `version` of the options.

@@ -31,8 +31,8 @@ struct JoinState;
 // Integers from `low` upwards to `high`, both included. Negative integers are converted as C++
 // converts them, and the range wraps around at 2^64: {-5, 10} contains 16 integers.
 struct JoinKeyRange {
-  uint64_t low = 0;
-  uint64_t high = 0;
+  uint64_t low = 0;   // the smallest key
+  uint64_t high = 0;  // the largest key
 
   JoinKeyRange() = default;
   template <std::integral Low, std::integral High>
@@ -41,6 +41,7 @@ struct JoinKeyRange {
 
   // Returns the number of integers in the range minus 1.
   constexpr uint64_t span() const noexcept { return high - low; }
+  // Returns whether the key is in [low, high].
   constexpr bool Contains(uint64_t key) const noexcept { return key - low <= span(); }
 
   friend bool operator==(const JoinKeyRange&, const JoinKeyRange&) = default;
@@ -95,12 +96,13 @@ const char* JoinPlaceName(JoinPlace place) noexcept;
 
 // A structure for the keys, or the reason why it is impossible.
 struct JoinCandidate {
-  JoinForm form = JoinForm::kNothing;
-  uint64_t bytes = 0;
-  JoinPlace place = JoinPlace::kL2;
+  JoinForm form = JoinForm::kNothing;  // the structure
+  uint64_t bytes = 0;                  // its memory
+  JoinPlace place = JoinPlace::kL2;    // where this memory fits
   double ns_per_row = 0;   // predicted nanoseconds of a query for one row, in a large batch
   std::string error = {};  // why it is impossible; empty if possible
 
+  // Returns whether the structure can be made.
   bool possible() const noexcept { return error.empty(); }
 };
 
