@@ -32,15 +32,17 @@ using WriteTarget = FunctionRef<void(size_t i, os::TemporaryFile& file)>;
   throw Error(code, os::TextOf(path) + ": " + problem);
 }
 
-// Gives the files their names, the first file last. Before it throws, it removes the files that
-// already have their names.
+// Gives the files their names: the first file last, and the others in order, so that a later save
+// finds what a crash leaves before it starts. Before it throws, it removes the files that already
+// have their names.
 void BecomeNewTargets(const Targets& targets, std::deque<os::TemporaryFile>& files) {
-  size_t left = files.size();
+  size_t named = 1;
   try {
-    for (; left > 0; --left) files[left - 1].BecomeNewTarget();
+    for (; named < files.size(); ++named) files[named].BecomeNewTarget();
+    files.front().BecomeNewTarget();
   } catch (...) {
     std::error_code ignored;
-    for (; left < files.size(); ++left) fs::remove(targets[left].path(), ignored);
+    for (size_t i = 1; i < named; ++i) fs::remove(targets[i].path(), ignored);
     throw;
   }
 }
