@@ -98,8 +98,7 @@ inline constexpr LeftPack kLeftPack = [] {
 }();
 #endif
 
-// Whether LanesToFront leaves no other lanes of `v` behind the lanes of the mask than the first
-// one.
+// Whether LanesToFront puts only zeros or copies behind the lanes of the mask.
 inline constexpr bool kFrontOnly = HWY_TARGET <= HWY_AVX2;  // the best targets have low numbers
 
 // Moves the lanes of the mask to the front. hn::Compress has its tables in functions, and GCC

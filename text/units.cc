@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kBase = 0x9E3779B97F4A7C15;  // odd, so that multiplications lose no bits
 constexpr std::string_view kOuterBlanks = " \t\r";
-// N-grams of several units are queried together before the units are judged one by one. A large
+// The number of n-grams that are queried together before their units are judged in turn. A large
 // query overlaps the accesses to memory, and leaves the blocks in the second-level cache.
 constexpr size_t kCached = 2048;
 

@@ -236,7 +236,7 @@ def test_other_rows_the_second_time(spark, tmp_path, change):
 
 
 def texts(spark):
-    """Returns rows of which 40% repeat an earlier row with a few other words. Some have no words, or null."""
+    """Returns rows of which 40% repeat an earlier row with a few other words. Some texts are empty or null."""
     rng = random.Random(47)
     rows = []
     for i in range(3000):

@@ -20,10 +20,10 @@ class RegularFile {
 
   // If this is the first shard of a file of `bytes` bytes, opens the other shards. From then on,
   // offsets count from the start of the first shard. Does nothing if the file has `bytes` bytes or
-  // more, or another name. Throws these errors:
-  // - FormatError for a shard of the wrong length, or a surplus shard.
-  // - Error(kIo) for a missing shard, or one that is not a regular file.
-  // - Error(kBusy) if the first shard was replaced in the meantime.
+  // more, or another name.
+  // Throws FormatError for a shard of the wrong length, or a surplus shard. Throws Error(kIo) for a
+  // missing shard, or one that is not a regular file. Throws Error(kBusy) if the first shard was
+  // replaced in the meantime.
   void OpenShards(uint64_t bytes);
 
   const std::filesystem::path& path() const noexcept { return files_.front().path(); }
