@@ -31,7 +31,7 @@ release       gate,release          45   .ci/release
 cross         gate,release          15   .ci/cross aarch64-macos core && .ci/cross x86_64-windows-gnu core
 sanitizers    gate,release          40   .ci/sanitizers
 threads       gate,release          30   .ci/threads
-fuzzing       gate                  30   .ci/fuzz 20
+fuzzing       gate                  30   .ci/fuzz 10
 arm64         gate                  40   .ci/arm64
 debian13      gate                  40   .ci/debian13 -DTAMIS_TESTS="core;simd;queryable;c" -DTAMIS_BUILD_TOOLS=OFF
 fuzzing-long  release               90   .ci/fuzz 300
@@ -65,7 +65,7 @@ def steps():
 def environment():
     processors = len(os.sched_getaffinity(0))
     variables = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(processors),
-                 "CTEST_PARALLEL_LEVEL": str(processors + 1)}
+                 "CTEST_PARALLEL_LEVEL": str(processors + 2)}
     if shutil.which("ccache"):
         variables |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
         variables |= {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
