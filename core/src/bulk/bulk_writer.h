@@ -1,5 +1,4 @@
-// Bulk changes that are ordered by the filter region that each key falls in, on one or more
-// threads.
+// Bulk changes on one or more threads that do not write the same words at the same time.
 #ifndef TAMIS_CORE_SRC_BULK_BULK_WRITER_H_
 #define TAMIS_CORE_SRC_BULK_BULK_WRITER_H_
 

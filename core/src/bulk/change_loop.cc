@@ -43,9 +43,9 @@ void AddAndRun(const Kernels& kernels, BulkWriter& writer, uint64_t begin, uint6
 }  // namespace
 
 uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& source,
-                     bool partitioned, Workers& workers, uint64_t slice_keys, Outcomes outcomes) {
+                     bool by_writer, Workers& workers, uint64_t slice_keys, Outcomes outcomes) {
   const std::unique_ptr<BulkWriter> writer =
-      partitioned ? TryMakeWriter(target, n, workers.threads()) : nullptr;
+      by_writer ? TryMakeWriter(target, n, workers.threads()) : nullptr;
   if (writer == nullptr) {
     uint64_t done = 0;
     source(target.kernels, 0, n, [&](const Batch& batch, uint64_t index) {

@@ -56,16 +56,16 @@ struct ChangeTarget {
   // Changes the filter by the keys of a batch, in their order. Returns how many keys changed it,
   // and adds the result of each key to `outcomes`.
   FunctionRef<size_t(const Batch& batch, uint64_t index, Outcomes& outcomes)> change_batch;
-  // Returns a writer that orders `n` keys for `threads` threads, or nullptr if the filter has none.
-  // May throw if it cannot be allocated.
+  // Returns a writer of `n` keys for `threads` threads, or nullptr if the filter has none. May
+  // throw if it cannot be allocated.
   FunctionRef<std::unique_ptr<BulkWriter>(uint64_t n, unsigned threads)> make_writer;
 };
 
-// Changes the filter by n keys, ordered by region if `partitioned` is true and there is memory for
-// the writer. Otherwise the calling thread works alone. If the order of keys does not matter,
+// Changes the filter by n keys, through a writer if `by_writer` is true and there is memory for it.
+// Otherwise the calling thread works alone. If the order of keys does not matter,
 // threads claim `slice_keys` keys at a time. Returns the number of keys that changed the filter.
 uint64_t ChangeByAll(const ChangeTarget& target, uint64_t n, const BatchSource& source,
-                     bool partitioned, Workers& workers, uint64_t slice_keys, Outcomes outcomes);
+                     bool by_writer, Workers& workers, uint64_t slice_keys, Outcomes outcomes);
 
 }  // namespace tamis::detail
 

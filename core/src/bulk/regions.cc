@@ -12,6 +12,10 @@ constexpr double kLineBytes = 64;
 // keys: 0.8 us on an Intel Xeon (family 6, model 167).
 constexpr double kSecondsPerRegion = 0.8e-6;
 
+// Every thread but one allocates as many bytes as the filter has, and then all threads share the
+// work of making the union: bench/NOTES_BLOOM.md.
+constexpr double kSecondsPerUnionByte = 0.3e-9;
+
 // Cost of a walk through page tables, for a key in a filter that the TLB does not cover. Measured
 // on an AMD EPYC (family 25, model 1) in a virtual machine, where the host has page tables as well:
 // bench/NOTES_LARGE.md.
@@ -49,6 +53,11 @@ double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
       std::max(0.0, FirstInLine(keys / lines) - FirstInLine(calibrated / lines));
   return 1e-9 * (cost.partitioned_insert_ns + more_first * cost.insert_ns) * keys / speed +
          kSecondsPerRegion * static_cast<double>(NumRegions(filter_bytes));
+}
+
+double UnionSeconds(const Cost& cost, uint64_t filter_bytes, double keys, double speed) noexcept {
+  return DirectSeconds(cost, keys, speed) +
+         kSecondsPerUnionByte * static_cast<double>(filter_bytes);
 }
 
 LookupCost LookupCostOf(std::span<const CostAtSize> points, uint64_t filter_bytes,

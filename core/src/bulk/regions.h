@@ -41,12 +41,13 @@ inline uint64_t CalibratedKeys(uint64_t filter_bytes) noexcept {
   return std::min(filter_bytes / 8, uint64_t{32} << 20);
 }
 
-// Return the seconds that inserting `keys` keys takes, directly or ordered by region first. `speed`
-// is the speed of all threads together, relative to one thread. Callers compare both times and
-// choose the faster route.
+// Return the seconds that inserting `keys` keys takes: directly, ordered by region first, or into
+// words of each thread, whose union is the filter. `speed` is the speed of all threads together,
+// relative to one thread. Callers compare the times and choose the fastest route.
 double DirectSeconds(const Cost& cost, double keys, double speed = 1) noexcept;
 double PartitionedSeconds(const Cost& cost, uint64_t filter_bytes, double keys,
                           double speed = 1) noexcept;
+double UnionSeconds(const Cost& cost, uint64_t filter_bytes, double keys, double speed) noexcept;
 
 // The memory that the second-level TLB of today's processors covers: 1,536 to 3,072 entries, with
 // huge pages. In larger filters most lookups walk through page tables.

@@ -23,6 +23,8 @@ constexpr uint64_t kSlicesPerThread = 4;
 // More threads than this would wait for each other, because only one thread at a time writes a
 // region.
 constexpr uint64_t kMaxInsertThreads = 64;
+// A limit for the memory of a union writer, as for the buffers of a writer by region.
+constexpr uint64_t kMaxUnionBytes = uint64_t{128} << 20;
 
 std::string OutOfRange(const std::string& what, const std::string& value) {
   return detail::StrCat(what, " is \"", value, "\"; allowed: whole numbers from 1 to ",
@@ -73,8 +75,8 @@ std::string Describe(const CallRoute& route, Engine::Operation operation) {
   }
   text += StrCat(" on ", route.threads, route.threads == 1 ? " thread" : " threads");
   if (route.partitioned) return text + ", partitioned";
-  if (operation == Engine::Operation::kInsert) text += ", direct";
-  return text;
+  if (operation != Engine::Operation::kInsert) return text;
+  return text + (route.threads > 1 ? ", each with a copy" : ", direct");
 }
 
 }  // namespace
@@ -193,20 +195,27 @@ double Dispatcher::Seconds(const Costs& costs, const PlanRequest& request,
   Cost insert = costs.cost;
   insert.insert_ns *= request.cost.insert;
   insert.partitioned_insert_ns *= request.cost.insert;
-  return start + (route.partitioned ? PartitionedSeconds(insert, request.filter_bytes, keys, speed)
-                                    : DirectSeconds(insert, keys, speed));
+  if (route.partitioned) {
+    return start + PartitionedSeconds(insert, request.filter_bytes, keys, speed);
+  }
+  return start + (helpers > 0 ? UnionSeconds(insert, request.filter_bytes, keys, speed)
+                              : DirectSeconds(insert, keys));
 }
 
 template <typename Visit>
 void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) const {
   const bool insert = request.operation == Engine::Operation::kInsert;
-  uint64_t most = threads_;
+  const Kind& row = KindOf(request.kind);
+  uint64_t most = threads_;  // threads that do not order keys
+  uint64_t most_by_region = threads_;
   if (insert) {
-    most = KindOf(request.kind).info.can.parallel_build
-               ? std::min({most, request.filter_bytes / kRegionBytes, kMaxInsertThreads})
-               : 1;
+    const uint64_t inserting = std::min<uint64_t>(threads_, kMaxInsertThreads);
+    const bool copies = row.has_union_writer && request.only_inserts;
+    most = copies ? std::min(inserting, 1 + kMaxUnionBytes / request.filter_bytes) : 1;
+    most_by_region = row.info.can.parallel_build
+                         ? std::clamp<uint64_t>(request.filter_bytes / kRegionBytes, 1, inserting)
+                         : 1;
   }
-  const auto max_threads = static_cast<unsigned>(std::max<uint64_t>(most, 1));
 
   const auto emit = [&](const Candidate& candidate, const Costs& costs, unsigned threads,
                         bool partitioned) {
@@ -240,14 +249,17 @@ void Dispatcher::ForEachRoute(const PlanRequest& request, const Visit& visit) co
     if (pin_) {
       const unsigned threads = insert ? std::min<unsigned>(threads_, kMaxInsertThreads) : threads_;
       const bool by_region = pin_->partitioned && (insert || request.by_region);
-      emit(candidate, costs, threads, by_region || (insert && threads > 1));
+      emit(candidate, costs, threads, by_region || threads > most);
       continue;
     }
-    for (unsigned threads = 1;; threads = std::min(2 * threads, max_threads)) {
-      if (!insert || threads == 1) emit(candidate, costs, threads, false);
-      if (insert || orders) emit(candidate, costs, threads, true);
-      if (threads == max_threads) break;
-    }
+    const auto emit_up_to = [&](uint64_t limit, bool partitioned) {
+      for (uint64_t threads = 1;; threads = std::min(2 * threads, limit)) {
+        emit(candidate, costs, static_cast<unsigned>(threads), partitioned);
+        if (threads == limit) return;
+      }
+    };
+    emit_up_to(most, false);
+    if (insert || orders) emit_up_to(most_by_region, true);
   }
 }
 

@@ -29,8 +29,9 @@ struct PlanRequest {
   uint64_t filter_bytes;
   uint64_t keys;
   DeviceState device = {};
-  RelativeCost cost = {};  // the cost of this filter relative to the measured filters
-  bool by_region = false;  // lookups can be ordered by region
+  RelativeCost cost = {};    // the cost of this filter relative to the measured filters
+  bool by_region = false;    // lookups can be ordered by region
+  bool only_inserts = true;  // the call is not an erasure and does not tell which keys are new
 };
 
 // Immutable, and therefore thread-safe.

@@ -381,7 +381,9 @@ uint64_t Engine::Impl::ChangeFrom(ChangeableFilter& filter, Change change, uint6
                                   const BatchSource& source, Outcomes outcomes) {
   FilterAccess::RequireWritable(filter);
   if (n == 0) return 0;
-  const CallRoute route = dispatcher.Choose(RequestFor(Engine::Operation::kInsert, filter, n));
+  PlanRequest request = RequestFor(Engine::Operation::kInsert, filter, n);
+  request.only_inserts = change == Change::kInsert;
+  const CallRoute route = dispatcher.Choose(request);
   detail::CallingThread alone;
   detail::PoolWorkers several(pool_, route.threads);
   detail::Workers& workers = route.threads == 1 ? static_cast<detail::Workers&>(alone) : several;

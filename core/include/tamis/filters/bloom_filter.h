@@ -121,6 +121,8 @@ class BloomFilter final : public ChangeableFilter {
                      uint64_t first, detail::Outcomes& outcomes) noexcept override;
   std::unique_ptr<detail::BulkWriter> MakeWriter(Change change, const detail::Kernels& kernels,
                                                  uint64_t n, unsigned threads) override;
+  std::unique_ptr<detail::BulkWriter> MakeUnionWriter(const detail::Kernels& kernels,
+                                                      unsigned threads) override;
 
   uint64_t* words() const noexcept { return reinterpret_cast<uint64_t*>(storage_.data()); }
 

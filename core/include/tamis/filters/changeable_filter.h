@@ -59,6 +59,10 @@ class ChangeableFilter : public detail::FilterBase, public Changeable {
   virtual std::unique_ptr<detail::BulkWriter> MakeWriter(Change change,
                                                          const detail::Kernels& kernels, uint64_t n,
                                                          unsigned threads);
+  // Returns a writer that gives each of `threads` threads words of its own, for Change::kInsert.
+  // nullptr: none. Throws Error(kOutOfMemory) or std::bad_alloc.
+  virtual std::unique_ptr<detail::BulkWriter> MakeUnionWriter(const detail::Kernels& kernels,
+                                                              unsigned threads);
 
  private:
   friend struct detail::FilterAccess;

@@ -55,6 +55,11 @@ std::unique_ptr<detail::BulkWriter> ChangeableFilter::MakeWriter(Change, const d
   return nullptr;
 }
 
+std::unique_ptr<detail::BulkWriter> ChangeableFilter::MakeUnionWriter(const detail::Kernels&,
+                                                                      unsigned) {
+  return nullptr;
+}
+
 ChangeableFilter& RequireChangeable(Filter& filter) {
   if (ChangeableFilter* const changeable = filter.changeable()) return *changeable;
   throw Error(ErrorCode::kReadOnly, std::string("a ") + FilterKindName(filter.kind()) +

@@ -55,10 +55,12 @@ uint64_t FilterAccess::ChangeFrom(ChangeableFilter& filter, Change change, const
     return filter.ChangeBatch(change, kernels, batch, index, refused);
   };
   const auto make_writer = [&](uint64_t keys, unsigned threads) {
-    return filter.MakeWriter(change, kernels, keys, threads);
+    return partitioned ? filter.MakeWriter(change, kernels, keys, threads)
+                       : filter.MakeUnionWriter(kernels, threads);
   };
-  const uint64_t done = ChangeByAll({kernels, change_batch, make_writer}, n, source, partitioned,
-                                    workers, slice_keys, outcomes);
+  const bool unites = !partitioned && workers.threads() > 1 && change == Change::kInsert;
+  const uint64_t done = ChangeByAll({kernels, change_batch, make_writer}, n, source,
+                                    partitioned || unites, workers, slice_keys, outcomes);
   CountChange(filter, change, done);
   return done;
 }

@@ -83,8 +83,9 @@ struct FilterAccess {
   static size_t ChangeBatch(ChangeableFilter& filter, Change change, const Kernels& kernels,
                             const Batch& batch, uint64_t first, Outcomes& outcomes) noexcept;
 
-  // Carries out a whole call by ChangeByAll. Returns how many keys changed the filter. Throws
-  // Error(kReadOnly).
+  // Carries out a whole call by ChangeByAll, with the writer by region if `partitioned`. Otherwise
+  // several threads insert with the union writer, or the calling thread works alone. Returns how
+  // many keys changed the filter. Throws Error(kReadOnly).
   static uint64_t ChangeFrom(ChangeableFilter& filter, Change change, const Kernels& kernels,
                              uint64_t n, const BatchSource& source, bool partitioned,
                              Workers& workers, uint64_t slice_keys, Outcomes outcomes);

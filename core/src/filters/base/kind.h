@@ -85,6 +85,8 @@ struct Kind {
   // kind.
   RelativeCost (*relative_cost)(const FileHeader& header) = nullptr;
 
+  bool has_union_writer = false;  // whether MakeUnionWriter returns a writer
+
   KindCalibration calibration;
 };
 

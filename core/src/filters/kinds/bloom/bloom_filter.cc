@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/src/bulk/outcomes.h"
+#include "core/src/bulk/union_writer.h"
 #include "core/src/file/file_format.h"
 #include "core/src/filters/base/combine.h"
 #include "core/src/filters/base/sizing_checks.h"
@@ -163,6 +164,14 @@ std::unique_ptr<BulkWriter> BloomFilter::MakeWriter(Change change, const Kernels
   if (change != Change::kInsert) return nullptr;
   return std::make_unique<detail::PositionWriter>(
       detail::PositionTarget(words(), num_bits_, num_hashes_, kernels), n, threads);
+}
+
+std::unique_ptr<BulkWriter> BloomFilter::MakeUnionWriter(const Kernels& kernels, unsigned threads) {
+  const auto insert = [this, &kernels](const Batch& batch, uint64_t* into) {
+    kernels.bloom.insert(into, num_bits_, num_hashes_, batch);
+  };
+  return std::make_unique<detail::UnionWriter>(
+      detail::UnionWriter::Target{words(), bytes() / sizeof(uint64_t), insert}, kernels, threads);
 }
 
 }  // namespace tamis

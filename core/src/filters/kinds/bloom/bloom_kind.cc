@@ -138,6 +138,7 @@ constexpr Kind kBloomKind = {
     .old_fpr_when_full = OldFprWhenFull,
     .lookup_facts = Facts,
     .relative_cost = CostOfHeader,
+    .has_union_writer = true,
     .calibration = {.costs_as = FilterKind::kBloom,
                     .fill = Fill,
                     .typical = {kPortableCosts, kVector128Costs, kVector256Costs, kVector512Costs}},
