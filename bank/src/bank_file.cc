@@ -29,11 +29,12 @@ namespace at {
 constexpr size_t kGroups = offset::kGeometry;
 constexpr size_t kMembers = offset::kGeometry + 8;
 constexpr size_t kGroupMembers = offset::kGeometry + 16;
-constexpr size_t kDirectoryLength = offset::kCapacity;
+constexpr size_t kDirectoryLength = offset::kBankDirectoryLength;
 constexpr size_t kFpr = offset::kInserted;
 }  // namespace at
 
 constexpr uint32_t kVersion = 2;
+static_assert(kBankPayloadAt == bank::kBlockBytes);  // so that blocks are aligned
 constexpr int kLog2BlockBytes = std::countr_zero(bank::kBlockBytes);
 constexpr uint64_t kMaxPayload = uint64_t{1} << 54;
 constexpr uint64_t kMaxDirectory = uint64_t{1} << 42;
@@ -63,7 +64,7 @@ struct BankHeader {
   uint64_t num_pages() const { return header.payload_bytes / bank::kBlockBytes; }
   uint64_t tables_at() const { return kBankPayloadAt + header.payload_bytes; }
   uint64_t directory_at() const { return tables_at() + num_pages() * sizeof(uint64_t); }
-  uint64_t end() const { return directory_at() + directory_bytes; }
+  uint64_t end() const { return BankEnd(header.payload_bytes, directory_bytes); }
 };
 
 BankHeader DecodeBankHeader(std::span<const std::byte> start, const FieldCheck& check) {

@@ -11,13 +11,13 @@
 
 #include "bank/src/bank_state.h"
 #include "core/src/base/function_ref.h"
+#include "core/src/file/file_format.h"
 #include "tamis/detail/storage.h"
 #include "tamis/file/file.h"
 #include "tamis/layout/bank.h"
 
 namespace tamis::detail {
 
-inline constexpr uint64_t kBankPayloadAt = bank::kBlockBytes;  // so that blocks are aligned
 inline constexpr uint64_t kMaxBankGroups = uint64_t{1} << 20;
 
 // Reads out.size() bytes of a file, `offset` bytes from its start, or throws.

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/src/file/atomic_file.h"
 #include "core/src/file/file_format.h"
 #include "core/src/file/page_table.h"
 #include "core/src/file/regular_file.h"
@@ -108,6 +109,12 @@ class ShardsTest : public FileTest {
     act([&] { return Map(path); }, false);
   }
 
+  void ExpectShardsAreAllFiles() const {
+    std::vector<fs::path> shards;
+    for (uint64_t i = 0; i < folder_.NumFiles(); ++i) shards.push_back(Shard(i));
+    EXPECT_EQ(ShardsOf(first_), shards);
+  }
+
   const fs::path first_ = folder_ / "f.tamis.0000";
 };
 
@@ -119,7 +126,10 @@ TEST_F(ShardsTest, EveryKind_InShardsOfAnyLength_IsTheWholeFile) {
     const uint32_t version = 1 + static_cast<uint32_t>(random.Below(2));
     const AnyFilter filter = FilterOf(kind, keys, {HashKind::kXxh64, random()});
     const Bytes whole = BytesOf(*filter, version);
-    const uint64_t shard_bytes = kShardUnit * (1 + random.Below(whole.size() / kShardUnit));
+    // Every second time, the second shard has little more than the checksums of the pages.
+    const uint64_t most = (whole.size() - 1) / kShardUnit;
+    const uint64_t shard_bytes =
+        kShardUnit * (random.Below(2) == 0 ? most : 1 + random.Below(most));
     SCOPED_TRACE(std::string(kind.name) + ", version " + std::to_string(version) + ", shards of " +
                  std::to_string(shard_bytes) + " of " + std::to_string(whole.size()) + " bytes");
     const auto expect_same = [&] {
@@ -127,6 +137,7 @@ TEST_F(ShardsTest, EveryKind_InShardsOfAnyLength_IsTheWholeFile) {
       EXPECT_TRUE(Joined() == whole);
       EXPECT_EQ(ReadHeader(first_).inserted, filter->inserted_count());
       EXPECT_EQ(VerifyFile(first_).inserted, filter->inserted_count());
+      ExpectShardsAreAllFiles();
       InEveryWay(first_, [&](const Open& open, bool) {
         const AnyFilter opened = open();
         EXPECT_TRUE(BytesOf(*opened, version) == whole);
@@ -164,6 +175,58 @@ TEST_F(ShardsTest, FileThatEndsWithAFullShard_Opens) {
   EXPECT_TRUE(BytesOf(*Load(first_)) == BytesOf(filter));
   WriteBytes(Shard(folder_.NumFiles()), {});
   ExpectFormatError([&] { ReadHeader(first_); }, "shard length", 0);
+}
+
+TEST_F(ShardsTest, ShardsOfOtherFiles_AreThePathAlone) {
+  const fs::path second = Shard(1), other = folder_ / "f.tamis";
+  const auto expect_alone = [&] {
+    for (const fs::path& path : {first_, second, other}) {
+      EXPECT_EQ(ShardsOf(path), std::vector<fs::path>{path});
+    }
+  };
+  expect_alone();  // no files
+  for (const fs::path& path : {first_, second, other}) Sample(1).Save(path);
+  expect_alone();
+  const Bytes whole = ReadBytes(first_);
+  WriteBytes(first_, Bytes(whole.begin(), whole.begin() + 1000));  // a damaged file
+  expect_alone();
+  WriteBytes(first_, Bytes(kShardUnit, 'k'));  // keys
+  expect_alone();
+  fs::remove(first_);
+  fs::create_directory(first_);
+  expect_alone();
+}
+
+TEST_F(ShardsTest, OneFile_NeverReplacesAShard) {
+  constexpr uint64_t kShards = 5;
+  const SplitBlockBloomFilter filter = Sample(1), other = Sample(2);
+  filter.Save(first_, {.shard_bytes = kShardUnit});
+  ASSERT_EQ(folder_.NumFiles(), kShards);
+  const fs::path link = folder_.path().string() + "-link";
+  if (!test_os::MakeSymbolicLink(first_, link)) GTEST_SKIP() << "no links";
+  BankModel model;
+  Random random(/*seed=*/3);
+  model.AddMany(10, random);
+  std::vector<fs::path> refused = {link};
+  for (uint64_t i = 0; i <= kShards; ++i) refused.push_back(Shard(i));  // the last is surplus
+  for (const fs::path& path : refused) {
+    const std::vector<std::function<void()>> saves = {
+        [&] { RequireSavable(path); }, [&] { other.Save(path); }, [&] { model.bank().Save(path); },
+        [&] { detail::WriteFileAtomicallyBy(path, [](os::TemporaryFile&) {}); }};
+    for (const auto& save : saves) {
+      ExpectError(save, ErrorCode::kInvalidArgument,
+                  path.string() + ": one file under this name would damage the 5 shards of " +
+                      first_.string());
+    }
+  }
+  fs::remove(link);
+  EXPECT_TRUE(BytesOf(*Load(first_)) == BytesOf(filter));
+  other.Save(Shard(kShards + 1));
+  // Whole filters with such names are replaced.
+  RemoveAll();
+  for (int times = 0; times < 2; ++times) {
+    for (uint64_t i = 0; i < 3; ++i) other.Save(Shard(i));
+  }
 }
 
 TEST_F(ShardsTest, OneShard_IsAFileAndIgnoresItsNeighbors) {
@@ -246,10 +309,21 @@ TEST_F(ShardsTest, Errors_NameTheShardAndTheOffset) {
   Cut(whole, kShardUnit);
   fs::remove(Shard(3));
   ExpectError([&] { Load(first_); }, ErrorCode::kIo, Shard(3).string() + ": cannot open");
-  // Other names do not begin a set.
+  // Errors of a shard that is not the first show how to open the filter.
   Cut(whole, kShardUnit);
+  for (uint64_t i = 1; i < 5; ++i) {
+    for (const auto& open : {std::function<void()>([&] { Load(Shard(i)); }),
+                             std::function<void()>([&] { FilterBank::Load(Shard(i)); })}) {
+      ExpectError(open, ErrorCode::kCorrupt,
+                  "It is one of 5 shards: open the first, " + first_.string());
+    }
+  }
+  // Other names do not begin a set.
   fs::rename(first_, folder_ / "f.tamis.000");
   ExpectFormatError([&] { Load(folder_ / "f.tamis.000"); }, "file length", kShardUnit);
+  ExpectError([&] { Load(folder_ / "f.tamis.000"); }, ErrorCode::kCorrupt,
+              "its name must have the form NAME.0000");
+  ExpectError([&] { Load(Shard(1)); }, ErrorCode::kCorrupt, "begin like a tamis file");
 }
 
 TEST_F(ShardsTest, HeaderOfTooManyShards_IsRefused) {
@@ -353,9 +427,9 @@ TEST_F(ShardsTest, Save_WithInvalidOptions_IsRefusedBeforeWriting) {
   };
   expect(first_, kShardUnit + 1, "must be a multiple of 65536");
   expect(first_, 1, "must be a multiple of 65536");
-  expect(folder_ / "f.tamis", kShardUnit, "must end in .0000");
-  expect(folder_ / "f.tamis.0001", kShardUnit, "must end in .0000");
-  expect(folder_ / ".0000", kShardUnit, "must end in .0000");
+  expect(folder_ / "f.tamis", kShardUnit, "must have the form NAME.0000");
+  expect(folder_ / "f.tamis.0001", kShardUnit, "must have the form NAME.0000");
+  expect(folder_ / ".0000", kShardUnit, "must have the form NAME.0000");
 }
 
 TEST_F(ShardsTest, Banks_InShards_AreTheWholeBank) {
@@ -369,6 +443,7 @@ TEST_F(ShardsTest, Banks_InShards_AreTheWholeBank) {
   model.bank().Save(first_, {.shard_bytes = shard_bytes});
   EXPECT_GT(folder_.NumFiles(), 1u);
   EXPECT_TRUE(Joined() == whole);
+  ExpectShardsAreAllFiles();
   model.ExpectEqual(FilterBank::Load(first_), random, 10);
   if (kMaps) {
     model.ExpectEqual(FilterBank::Map(first_), random, 10);

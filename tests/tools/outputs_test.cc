@@ -56,6 +56,46 @@ TEST_F(OutputsTest, MustNotBeInputs) {
   EXPECT_EQ(Ok("cat keys > pipe & tamis query f.tamis pipe | cat").out, Read("keys"));
 }
 
+// Shards are changed together or not at all.
+TEST_F(OutputsTest, MustNotBeShardsOfInputsOrOfOtherFilters) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not show links, and does not wait for named pipes");
+  Write("many", Numbers(1, 200'000));
+  Ok("for kind in split-block cuckoo16; do"
+     "  tamis build -q --kind $kind -o $kind.tamis.0000 --shard 64K many;"
+     "  cat $kind.tamis.???? > $kind.whole; done; ln -s cuckoo16.tamis.0000 link; mkfifo pipe");
+  const auto expect = [&](const std::string& script, const std::string& error) {
+    const CommandResult result = Sh("ulimit -f 4000; exec 3<>pipe; tamis " + script);
+    EXPECT_EQ(result.status, 2) << script << "\n" << result.err;
+    EXPECT_TRUE(result.ErrHas(error)) << script << "\n" << result.err;
+    Ok("for kind in split-block cuckoo16; do cat $kind.tamis.???? | cmp - $kind.whole; done");
+  };
+  // Nobody writes to the pipe, so these jobs must end before they begin.
+  for (const char* const script : {
+           "merge -o split-block.tamis.0002 split-block.tamis.0000 split-block.tamis.0000",
+           "merge -o split-block.tamis.0000 split-block.tamis.0000 split-block.tamis.0000",
+           "build -n 10 -o split-block.tamis.0004 pipe",
+           "erase cuckoo16.tamis.0000 pipe",
+           "erase link pipe",
+           "erase cuckoo16.tamis.0000 -o split-block.tamis.0001 pipe",
+           "dedup --filter split-block.tamis.0000 pipe",
+           "dedup --window 1000 --filter split-block.tamis.0000 pipe",
+           "import --from guava:utf8 -o split-block.tamis.0001 pipe",
+       }) {
+    expect(script, ": one file under this name would damage the ");
+  }
+  for (const char* const script : {
+           "query split-block.tamis.0000 --bitmap split-block.tamis.0003 many",
+           "query split-block.tamis.0000 many >> split-block.tamis.0001",
+           "info link >> cuckoo16.tamis.0001",
+       }) {
+    expect(script, " is also an input");
+  }
+  Ok("tamis erase -q link -o rest many && tamis verify rest");
+  // Whole filters may have such names.
+  Ok("for i in 0 1; do tamis build -q -o part.000$i many; done");
+  Ok("tamis merge -q -o part.0001 part.0000 part.0001; tamis dedup --filter part.0000 many");
+}
+
 // Otherwise a report would be written into the saved file, or into the file that it replaced.
 TEST_F(OutputsTest, ReportsDoNotGoIntoSavedFiles) {
   Ok("tamis build -q -t cuckoo8 -o c.tamis keys; cp c.tamis erased; cp f.tamis g.tamis; ln -s "

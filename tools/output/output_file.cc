@@ -1,10 +1,12 @@
 #include "tools/output/output_file.h"
 
 #include <tamis/error.h>
+#include <tamis/file/file_checks.h>
 #include <tamis/file/saving.h>
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -22,12 +24,13 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 // Finds the inputs that are the same file as an output.
 class InputFiles {
  public:
-  // The paths must outlive the object. A file that does not exist is not an input.
+  // The paths must outlive the object. A file that does not exist is not an input. All shards of a
+  // filter are inputs if the first is.
   explicit InputFiles(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
-      const std::optional<os::FileStatus> status =
-          path == "-" ? os::StatusOf(os::kStandardInput) : os::StatusOf(path);
-      if (status) files_.emplace(status->number, std::pair(*status, &path));
+      Add(path == "-" ? os::StatusOf(os::kStandardInput) : os::StatusOf(path), path);
+      const std::vector<std::filesystem::path> files = ShardsOf(path);  // the first is `path`
+      for (size_t i = 1; i < files.size(); ++i) Add(os::StatusOf(files[i].string()), path);
     }
   }
 
@@ -42,6 +45,10 @@ class InputFiles {
   }
 
  private:
+  void Add(const std::optional<os::FileStatus>& status, const std::string& path) {
+    if (status) files_.emplace(status->number, std::pair(*status, &path));
+  }
+
   std::multimap<uint64_t, std::pair<os::FileStatus, const std::string*>> files_;  // by number
 };
 
@@ -58,7 +65,7 @@ void RefuseAnInput(const std::string& name, const os::FileStatus& output,
 void AddShard(const CommandLine& command, SaveOptions& options) {
   command
       .Add("--shard", options.shard_bytes, ParseBytes,
-           "save files of this size, such as 64G; FILE must end in .0000")
+           "save files of this size, such as 64G; FILE must be NAME.0000")
       .Type("SIZE");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -76,6 +77,15 @@ void Write(const Targets& targets, WriteTarget write, const SaveOptions& options
 }
 
 // Checks what SaveOptions requires of a file in `n` shards. Returns their paths.
+// Throws if one file at `path` would damage a filter that is saved in shards.
+void RequireOutsideShards(const fs::path& path) {
+  if (const std::optional<ShardSet> set = FindShardSet(path)) {
+    Refuse(path, ErrorCode::kInvalidArgument,
+           StrCat("one file under this name would damage the ", set->count, " shards of ",
+                  os::TextOf(set->first), "; save under another name"));
+  }
+}
+
 std::vector<fs::path> RequireShardable(const fs::path& first, uint64_t n,
                                        const SaveOptions& options) {
   if (options.shard_bytes % kShardUnit != 0) {
@@ -84,7 +94,8 @@ std::vector<fs::path> RequireShardable(const fs::path& first, uint64_t n,
                   " bytes, must be a multiple of ", kShardUnit));
   }
   if (!NamesFirstShard(first)) {
-    Refuse(first, ErrorCode::kInvalidArgument, "the name of the first shard must end in .0000");
+    Refuse(first, ErrorCode::kInvalidArgument,
+           "the name of the first shard must have the form NAME.0000");
   }
   if (n > kMaxShards) {
     Refuse(first, ErrorCode::kInvalidArgument,
@@ -127,6 +138,7 @@ void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(os::TemporaryF
 }
 
 void WriteFileAtomically(const fs::path& path, Parts parts, const SaveOptions& options) {
+  RequireOutsideShards(path);
   uint64_t bytes = 0;
   for (const std::span<const std::byte> part : parts) bytes += part.size();
   std::vector<fs::path> paths = {path};
@@ -141,6 +153,8 @@ void WriteFileAtomically(const fs::path& path, Parts parts, const SaveOptions& o
     WriteRange(file, parts, i * of_file, std::min(bytes, (i + 1) * of_file));
   };
   Write(targets, write, options);
+  } else {
+    RequireOutsideShards(path);
 }
 
 }  // namespace detail
@@ -150,7 +164,11 @@ void RemoveTemporaryFiles() noexcept { os::RemoveTemporaryFiles(); }
 void RequireSavable(const std::filesystem::path& path, const SaveOptions& options) {
   const os::SaveTarget target(path, options.replace_read_only);
   target.RequireDirectoryWritable();
-  if (options.shard_bytes != 0) detail::RequireShardable(path, 1, options);
+  if (options.shard_bytes != 0) {
+    detail::RequireShardable(path, 1, options);
+  } else {
+    detail::RequireOutsideShards(path);
+  }
   if (options.only_new && os::StatusOf(target.path())) {
     throw Error(ErrorCode::kBusy, os::TextOf(path) + ": it exists, and must be a new file");
   }

@@ -12,6 +12,7 @@
 #include "core/src/file/file_kind.h"
 #include "core/src/file/header_fields.h"
 #include "core/src/file/key_tag.h"
+#include "core/src/file/shards.h"
 #include "core/src/os/path_text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/file/file_checks.h"
@@ -56,7 +57,7 @@ void CheckMagic(std::span<const std::byte> start, const FieldCheck& check) {
   }
   if (n != 0 && std::memcmp(start.data(), kMagic, n) != 0) {  // memcmp rejects null pointers
     check.Fail(ErrorCode::kCorrupt, "magic", offset::kMagic,
-               "the file does not begin like a tamis file");
+               "the file does not begin like a tamis file" + ShardHint(check.path));
   }
 }
 

@@ -50,6 +50,7 @@ inline constexpr size_t kSeed = 24;
 inline constexpr size_t kGeometry = 32;  // three fields of 8 bytes
 inline constexpr size_t kCapacity = 56;
 inline constexpr size_t kInserted = 64;
+inline constexpr size_t kBankDirectoryLength = kCapacity;  // in files of banks
 inline constexpr size_t kPayloadOffset = 72;
 inline constexpr size_t kPayloadLength = 80;
 inline constexpr size_t kPayloadChecksum = 88;  // low 8 bytes, high 8 bytes
@@ -82,6 +83,14 @@ FileHeader DecodeHeaderAt(std::span<const std::byte> start, uint64_t header_at,
 
 // Returns the number of bytes of the file of a filter. `header` must have passed its checks.
 uint64_t FileBytes(const FileHeader& header) noexcept;
+
+// The offset of the payload of a bank, and the size of its pages.
+inline constexpr uint64_t kBankPayloadAt = uint64_t{1} << 14;
+// Returns the number of bytes of the file of a bank: payload, checksum of each page, directory.
+constexpr uint64_t BankEnd(uint64_t payload_bytes, uint64_t directory_bytes) noexcept {
+  const uint64_t pages = payload_bytes / kBankPayloadAt;
+  return kBankPayloadAt + payload_bytes + pages * sizeof(uint64_t) + directory_bytes;
+}
 
 // Throws a FormatError with the path, check, offset and `problem`.
 [[noreturn]] void ThrowFormatError(const std::filesystem::path& path, ErrorCode code,

@@ -19,7 +19,13 @@ RegularFile::RegularFile(const fs::path& path)
 void RegularFile::OpenShards(uint64_t bytes) {
   if (bytes_ >= bytes) return;
   const std::optional<fs::path> first = FindFirstShard(path());
-  if (!first) return;
+  if (!first) {
+    if (shard_bytes_ == 0 || shard_bytes_ % kShardUnit != 0) return;
+    ThrowFormatError(path(), ErrorCode::kCorrupt, "file length", shard_bytes_,
+                     StrCat("the file has ", shard_bytes_, " bytes, must have ", bytes,
+                            " by its header. If it is the first of several shards, its name must "
+                            "have the form NAME.0000"));
+  }
   const uint64_t n = shard_bytes_ == 0 ? 0 : NumShards(bytes, shard_bytes_);
   if (shard_bytes_ % kShardUnit != 0 || n == 0 || n > kMaxShards) {
     ThrowFormatError(path(), ErrorCode::kCorrupt, "file length", shard_bytes_,

@@ -20,8 +20,9 @@ class RegularFile {
 
   // If this is the first shard of a file of `bytes` bytes, opens the other shards. From then on,
   // offsets count from the start of the first shard. Does nothing if the file has `bytes` bytes or
-  // more, or another name.
-  // Throws FormatError for a shard of the wrong length, or a surplus shard. Throws Error(kIo) for a
+  // more, or cannot be a shard by its name and length.
+  // Throws FormatError for a shard of the wrong length, a surplus shard, or a file that only by its
+  // name is not a first shard. Throws Error(kIo) for a
   // missing shard, or one that is not a regular file. Throws Error(kBusy) if the first shard was
   // replaced in the meantime.
   void OpenShards(uint64_t bytes);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace tamis::detail {
 
@@ -28,6 +29,21 @@ std::optional<std::filesystem::path> FindFirstShard(std::filesystem::path path);
 
 // Returns the path of shard `i`, below kMaxShards.
 std::filesystem::path ShardPath(std::filesystem::path first, uint64_t i);
+
+// The first of two or more shards, and their number by its header and its length.
+struct ShardSet {
+  std::filesystem::path first;
+  uint64_t count;
+};
+
+// Returns the shards to which a file named `path` belongs: it is one of them, or the surplus shard
+// after the last. Follows links as FindFirstShard does. Other files with such names, such as whole
+// filters named part.0000 and part.0001, belong to no shards.
+std::optional<ShardSet> FindShardSet(const std::filesystem::path& path);
+
+// Returns a sentence for the error of a file that is not the first shard but another one. Returns
+// an empty string for all other files.
+std::string ShardHint(const std::filesystem::path& path);
 
 }  // namespace tamis::detail
 

@@ -131,10 +131,12 @@ struct SaveOptions {
   uint32_t version = FileHeader::kNewestVersion;
   // If it is not 0, the filter is saved in shards: files of `shard_bytes` bytes, except for the
   // last, which may be shorter (core/FORMAT.md, "Shards of a file"). `shard_bytes` must be a
-  // multiple of 65,536. The path must end in ".0000"; the other files end in ".0001" and so on, up
-  // to ".9999". Otherwise Save throws Error(kInvalidArgument). All files must be new, as with
-  // `only_new`. The first shard gets its name last, so an interrupted Save leaves no filter that
-  // can be opened.
+  // multiple of 65,536. The path must be a name and ".0000"; the other files end in ".0001" and so
+  // on, up to ".9999". Otherwise Save throws Error(kInvalidArgument). All files must be new, as
+  // with `only_new`. The first shard gets its name last, so an interrupted Save leaves no filter
+  // that can be opened.
+  //
+  // If it is 0, Save throws Error(kInvalidArgument) if the path is a shard of a saved filter.
   uint64_t shard_bytes = 0;
 };
 
