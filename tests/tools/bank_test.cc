@@ -124,6 +124,19 @@ TEST_F(BankTest, NamesAreFilesOrTheirPaths) {
   EXPECT_EQ(counts[0]["index"], 0);
 }
 
+TEST_F(BankTest, MembersInShardsAreNamedWithoutTheirNumber) {
+  Write("keys", Numbers(1, 100'000));
+  Ok("mkdir g; tamis build -q --for-bank -o g/big.tamis.0000 --shard 64K keys; "
+     "tamis build -q --for-bank -o g/small.tamis.0000 --shard 64K 1; "
+     "tamis build -q --for-bank -o part.0000 1; test -e g/big.tamis.0001");
+  Ok("tamis bank build -q -o b g part.0000");
+  const auto counts = Ok("tamis bank query b --json --count-per-member keys").Json()["counts"];
+  ASSERT_EQ(counts.size(), 3U);
+  std::set<std::string> names;
+  for (const auto& member : counts) names.insert(member["name"]);
+  EXPECT_EQ(names, (std::set<std::string>{"big", "small", "part.0000"}));
+}
+
 TEST_F(BankTest, MembersThatCannotHaveTheKeysAreNamed) {
   Ok("tamis build -q --for-bank --integers -o i.tamis 1; tamis bank build -q -o b f i.tamis");
   const CommandResult text = Sh("tamis bank query b --count 1");

@@ -36,11 +36,11 @@ namespace fs = std::filesystem;
 
 constexpr char kBuildFooter[] =
     "A bank contains split-block filters with the same hash, and the same seed or secret. Each\n"
-    "filter is a member, named by its file without .tamis, or with --paths by the whole path. Up\n"
-    "to 512 filters of equal size form a group. A group always takes the memory of 512 filters,\n"
-    "so use `tamis build --for-bank`, which makes filters of few sizes. A folder stands for all\n"
-    "files below it whose names end in .tamis. If the hash is keyed and the first filter's file\n"
-    "contains the secret, the bank's file contains the secret, too.\n"
+    "filter is a member, named by its file without .tamis or .tamis.0000, or with --paths by the\n"
+    "whole path. Up to 512 filters of equal size form a group. A group always takes the memory of\n"
+    "512 filters, so use `tamis build --for-bank`, which makes filters of few sizes. A folder\n"
+    "stands for all files below it whose names end in .tamis or .tamis.0000. If the hash is keyed\n"
+    "and the first filter's file contains the secret, the bank's file contains the secret, too.\n"
     "\n"
     "Examples:\n"
     "  tamis bank build -o logs.bank logs/*.tamis\n"
@@ -85,7 +85,8 @@ struct ChangeOptions {
 
 std::string NameFor(const ChangeOptions& options, const fs::path& file) {
   if (options.paths) return file.string();
-  return (file.extension() == ".tamis" ? file.stem() : file.filename()).string();
+  const fs::path name = file.extension() == ".0000" ? file.stem() : file.filename();
+  return (name.extension() == ".tamis" ? name.stem() : file.filename()).string();
 }
 
 struct Header {
