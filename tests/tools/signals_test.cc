@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +68,62 @@ TEST_F(SignalsTest, EndTheProcessAndLeaveNoTemporaryFiles) {
     EXPECT_EQ(WTERMSIG(status), number);
     EXPECT_EQ(NumFiles(), 0u) << number;
   }
+}
+
+class ShardSignalsTest : public SignalsTest {
+ protected:
+  static constexpr size_t kShards = 40;
+
+  // Returns what a child prints that saves shards, with unnamed files disabled, and gets `number`
+  // when it makes its `n`th call of linkat, or when it synchronizes the last shard.
+  std::string SaidAfter(int number, size_t n) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int said = open(Path("said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      dup2(said, STDERR_FILENO);
+      RemoveTemporaryFilesOnSignals();
+      SayIfSavedOnSignals(Path("f.0000"));
+      SystemFaults faults;
+      faults.openat = [](int flags) { return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; };
+      size_t synchronized = 0, named = 0;
+      faults.fsync = [&](int) {
+        if (++synchronized == kShards && n == 0) raise(number);
+        return 0;
+      };
+      faults.linkat = [&] {
+        if (++named == n) raise(number);
+        return 0;
+      };
+      SplitBlockBloomFilter({.bytes = kShards * 65'000})
+          .Save(Path("f.0000"), {.shard_bytes = 1 << 16});
+      _exit(1);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << status;
+    const std::string said = Read("said");
+    std::filesystem::remove(Path("said"));
+    return said;
+  }
+};
+
+TEST_F(ShardSignalsTest, AnyNumberOfTemporaryFilesIsRemoved) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    EXPECT_EQ(SaidAfter(number, 0), "tamis: interrupted; " + Path("f.0000") + " was not written\n");
+    EXPECT_EQ(NumFiles(), 0u);
+  }
+}
+
+TEST_F(ShardSignalsTest, ShardsThatAreLeftAreReported) {
+  EXPECT_EQ(SaidAfter(SIGINT, 1), "tamis: interrupted; " + Path("f.0000") + " was not written\n");
+  EXPECT_EQ(NumFiles(), 0u);
+  const std::string incomplete = "tamis: interrupted; " + Path("f.0000") +
+                                 " was not written; remove .0001 and all other shards\n";
+  EXPECT_EQ(SaidAfter(SIGTERM, 4), incomplete);
+  EXPECT_EQ(NumFiles(), 3u);
+  Ok("rm f.0001 f.0002 f.0003");
+  EXPECT_EQ(SaidAfter(SIGINT, kShards), incomplete);
+  EXPECT_EQ(NumFiles(), kShards - 1);
 }
 
 TEST_F(SignalsTest, TheOutputIsAsItWas) {

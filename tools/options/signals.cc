@@ -21,6 +21,10 @@ struct Watched {
   std::optional<os::FileStatus> status;  // std::nullopt if the file does not exist
   std::string unchanged;
   std::string saved;
+  // If the job may save shards: the path of the second shard, which does not exist, and the message
+  // to print if it then exists without the first. Otherwise both are empty.
+  std::string second_shard;
+  std::string incomplete;
 
   // A signal handler may call it.
   bool Unchanged() const { return os::StatusOf(path) == status; }
@@ -36,7 +40,10 @@ void RemoveAndTell() {
   const Watched* const output = watched.load();
   if (output == nullptr) return;
   std::string_view message;
-  if (output->Unchanged()) message = output->unchanged;
+  if (output->Unchanged()) {
+    const bool incomplete = !output->incomplete.empty() && os::StatusOf(output->second_shard);
+    message = incomplete ? output->incomplete : output->unchanged;
+  }
   if (IsOutputSaved()) message = output->saved;
   if (!message.empty()) os::WriteMessageBeforeEnd(message);
 }
@@ -58,17 +65,25 @@ void SayIfSavedOnSignals(const std::string& path) {
   // Erases a progress bar, which only a terminal shows.
   const std::string before =
       std::string(os::IsTerminal(os::kStandardError) ? "\r\033[K" : "") + "tamis: interrupted; ";
-  const std::string unchanged = output.status ? " is unchanged\n" : " was not written\n";
-  std::string name = Printable(path);
-  const size_t most =
-      os::kMaxEndMessageBytes - before.size() - unchanged.size();  // longer than " is saved\n"
-  if (name.size() > most) {
-    size_t cut = name.size() - most + 3;
-    while (cut < name.size() && (name[cut] & 0xC0) == 0x80) ++cut;  // inside a character of UTF-8
-    name.replace(0, cut, "...");
+  const auto message = [&](const std::string& after) {
+    std::string name = Printable(path);
+    const size_t most = os::kMaxEndMessageBytes - before.size() - after.size() - 1;
+    if (name.size() > most) {
+      size_t cut = name.size() - most + 3;
+      while (cut < name.size() && (name[cut] & 0xC0) == 0x80) ++cut;  // inside a character of UTF-8
+      name.replace(0, cut, "...");
+    }
+    return before + name + after + "\n";
+  };
+  output.unchanged = message(output.status ? " is unchanged" : " was not written");
+  output.saved = message(" is saved");
+  output.second_shard = output.incomplete = "";
+  if (!output.status && path.ends_with(".0000")) {
+    output.second_shard = path.substr(0, path.size() - 1) + '1';
+    if (!os::StatusOf(output.second_shard)) {
+      output.incomplete = message(" was not written; remove .0001 and all other shards");
+    }
   }
-  output.unchanged = before + name + unchanged;
-  output.saved = before + name + " is saved\n";
   watched = &output;
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "core/src/os/io_error.h"
 #include "core/src/os/path_text.h"
@@ -17,10 +18,11 @@
 namespace tamis::os {
 namespace {
 
-// The name of a temporary file, in a form that a signal handler can read.
+// The name of a temporary file, in a list that a signal handler can read. Objects are used again,
+// and never destroyed.
 class PendingName {
  public:
-  // Returns nullptr if there are too many names, or if the name is too long.
+  // Returns nullptr if memory runs out, or if the name is too long.
   static PendingName* Add(int directory, const std::string& name) noexcept;
   // Only calls functions that a signal handler may call.
   static void RemoveAllFiles() noexcept;
@@ -31,33 +33,50 @@ class PendingName {
 
  private:
   static constexpr int kNone = -1;
-  static PendingName all_[16];
+  static std::atomic<PendingName*> first_;
 
-  std::atomic<bool> taken_ = false;
+  static PendingName* Take() noexcept;
+
+  PendingName* next_ = nullptr;  // does not change once the object is in the list
+  std::atomic<bool> taken_ = true;
   std::atomic<int> directory_ = kNone;  // if set, all other fields are complete
   pid_t process_ = 0;                   // a child of fork must not remove files of its parent
   char name_[64] = {};
 };
 
-constinit PendingName PendingName::all_[16];
+constinit std::atomic<PendingName*> PendingName::first_ = nullptr;
+static_assert(std::atomic<PendingName*>::is_always_lock_free);
+
+PendingName* PendingName::Take() noexcept {
+  for (PendingName* pending = first_.load(); pending != nullptr; pending = pending->next_) {
+    if (!pending->taken_.load() && !pending->taken_.exchange(true)) return pending;
+  }
+  auto* const pending = new (std::nothrow) PendingName;
+  if (pending == nullptr) return nullptr;
+  pending->next_ = first_.load();
+  while (!first_.compare_exchange_weak(pending->next_, pending)) {
+  }
+  return pending;
+}
 
 PendingName* PendingName::Add(int directory, const std::string& name) noexcept {
   if (name.size() >= sizeof(name_)) return nullptr;
-  for (PendingName& pending : all_) {
-    if (pending.taken_.exchange(true)) continue;
-    std::memcpy(pending.name_, name.c_str(), name.size() + 1);
-    pending.process_ = getpid();
-    pending.directory_.store(directory);
-    return &pending;
-  }
-  return nullptr;
+  PendingName* const pending = Take();
+  if (pending == nullptr) return nullptr;
+  std::memcpy(pending->name_, name.c_str(), name.size() + 1);
+  pending->process_ = getpid();
+  pending->directory_.store(directory);
+  return pending;
 }
 
 void PendingName::RemoveAllFiles() noexcept {
   const int error = errno;
-  for (const PendingName& pending : all_) {
-    const int directory = pending.directory_.load();
-    if (directory != kNone && pending.process_ == getpid()) unlinkat(directory, pending.name_, 0);
+  const pid_t process = getpid();
+  for (const PendingName* pending = first_.load(); pending != nullptr; pending = pending->next_) {
+    const int directory = pending->directory_.load();
+    if (directory != kNone && pending->process_ == process) {
+      unlinkat(directory, pending->name_, 0);
+    }
   }
   errno = error;
 }
