@@ -432,6 +432,14 @@ TEST_F(ShardsTest, Save_WithInvalidOptions_IsRefusedBeforeWriting) {
   expect(folder_ / ".0000", kShardUnit, "must have the form NAME.0000");
 }
 
+TEST_F(ShardsTest, TooManyShards_AreRefusedByALowerBoundOfTheSize) {
+  const SaveOptions options{.shard_bytes = kShardUnit};
+  RequireSavable(first_, options, 20 * kShardUnit);
+  ExpectError([&] { RequireSavable(first_, options, 10'000 * kShardUnit + 1); },
+              ErrorCode::kInvalidArgument,
+              "would have 10001 shards of 65536 bytes; allowed: 10000");
+}
+
 TEST_F(ShardsTest, Banks_InShards_AreTheWholeBank) {
   Random random(/*seed=*/3);
   BankModel model;

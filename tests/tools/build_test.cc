@@ -247,6 +247,30 @@ TEST_F(BuildTest, ShardsAreOpenedByTheFirst) {
   EXPECT_TRUE(missing.ErrHas("f.tamis.0002: cannot open")) << missing.err;
 }
 
+// 40 shards need 40 descriptors and a few others.
+TEST_F(BuildTest, ShardsFitTheLimitOfOpenFiles) {
+  TAMIS_SKIP_ON_WINDOWS("Windows has no such limit");
+  Write("keys", Numbers(1, 10));
+  const std::string build = "tamis build -q --bytes 2600K -n 1000 --shard 64K ";
+  Ok("ulimit -n 60; " + build +
+     "-o f.tamis.0000 keys && test -e f.tamis.0040 && "
+     "tamis query --count f.tamis.0000 keys && tamis verify f.tamis.0000");
+  // Found before the keys are read: nobody writes to the pipe.
+  Ok("mkfifo pipe");
+  const CommandResult many = Sh("ulimit -n 50; exec 3<>pipe; " + build + "-o g.tamis.0000 pipe");
+  EXPECT_EQ(many.status, 2);
+  EXPECT_TRUE(many.ErrHas("the filter would have 41 shards")) << many.err;
+  EXPECT_TRUE(many.ErrHas("may have 50 files open (see `ulimit -n`)")) << many.err;
+  const CommandResult opened = Sh("ulimit -n 30; tamis query --count f.tamis.0000 keys");
+  EXPECT_TRUE(opened.ErrHas(": cannot open: Too many open files (`ulimit -n` ")) << opened.err;
+  Ok("tamis build -q -o whole --bytes 2600K -n 1000 keys");
+  for (const char* const script : {"merge -q -o g.tamis.0000 --shard 64K whole whole",
+                                   "bank build -q -o g.tamis.0000 --shard 64K whole"}) {
+    const CommandResult other = Sh("ulimit -n 50; tamis " + std::string(script));
+    EXPECT_TRUE(other.ErrHas("the filter would have 41 shards")) << other.err;
+  }
+}
+
 TEST_F(BuildTest, AbsurdSizesAreReportedWithABetterKind) {
   Write("keys", Numbers(1, 1000));
   const CommandResult absurd = Sh("tamis build -o f.tamis --kind cuckoo8 --fpr 0.1% keys");

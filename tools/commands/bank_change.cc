@@ -110,6 +110,13 @@ std::vector<Header> Headers(const std::vector<fs::path>& files) {
   return headers;
 }
 
+// Returns the size of all filters. A bank of them is at least as large.
+uint64_t PayloadBytes(const std::vector<Header>& headers) {
+  uint64_t bytes = 0;
+  for (const Header& file : headers) bytes += file.header.payload_bytes;
+  return bytes;
+}
+
 // Adds filters to the bank. Finish() prints a warning if filters have sizes that waste memory.
 class Adder {
  public:
@@ -155,9 +162,7 @@ class Adder {
 // Verifies and adds the filters.
 void AddFilters(const ChangeOptions& options, const std::vector<Header>& headers,
                 const std::optional<HashSecret>& secret, FilterBank& bank) {
-  uint64_t total = 0;
-  for (const Header& file : headers) total += file.header.payload_bytes;
-  Progress progress("adding", Progress::Unit::kBytes, total, options.quiet);
+  Progress progress("adding", Progress::Unit::kBytes, PayloadBytes(headers), options.quiet);
   Adder adder(options, bank);
   for (const Header& file : headers) {
     const SplitBlockBloomFilter filter = SplitBlockBloomFilter::Load(file.path, {.secret = secret});
@@ -259,6 +264,7 @@ int RunBuild(ChangeOptions options) {
   of_bank.hash = SplitBlockBloomFilter::Map(files.front(), {.secret = secret}).hash();
   options.save.with_secret = headers.front().header.has_secret;
   FilterBank bank(of_bank);
+  CheckOutputPath(options.bank, options.save, PayloadBytes(headers));
   AddFilters(options, headers, secret, bank);
   Save(options, bank);
   Report(options, bank, "added", headers.size());

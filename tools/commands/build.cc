@@ -403,6 +403,7 @@ int Run(const BuildOptions& options) {
   const auto build = [&]() -> AnyFilter {
     if (options.is_static()) return BuildStatic(job, inserted);
     AnyFilter filter = MakeFilterFor(job);
+    CheckOutputPath(options.output, job.save, filter->bytes());
     inserted = InsertAll(job, RequireChangeable(*filter));
     return filter;
   };

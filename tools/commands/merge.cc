@@ -99,6 +99,7 @@ int Run(MergeOptions options) {
   const auto lock = LockIfInput(options.output, options.files);
   options.save.lock = lock.get();
   const uint64_t total_bytes = CheckHeaders(options);
+  CheckOutputPath(options.output, options.save, total_bytes / options.files.size());
   // Verifies every input. Damage to an input would become part of the result, whose checksums would
   // match.
   Progress progress("merging", Progress::Unit::kBytes, total_bytes, options.quiet);

@@ -69,13 +69,13 @@ void AddShard(const CommandLine& command, SaveOptions& options) {
       .Type("SIZE");
 }
 
-void CheckOutputPath(const std::string& path, const SaveOptions& options) {
+void CheckOutputPath(const std::string& path, const SaveOptions& options, uint64_t bytes) {
   if (path.empty() || path == "-") {
     throw Error(ErrorCode::kInvalidArgument,
                 (path.empty() ? "the name of a filter is empty"
                               : "a filter cannot be written to standard output (./- is a file)"));
   }
-  RequireSavable(path, options);
+  RequireSavable(path, options, bytes);
 }
 
 void CheckNotAnInput(const std::string& path, const std::vector<std::string>& inputs) {

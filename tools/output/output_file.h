@@ -5,6 +5,7 @@
 #include <tamis/file/file.h>
 #include <tamis/filters/filter.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ inline constexpr char kReplaceReadOnlyHelp[] = "replace the output even if it is
 // Adds --shard, which sets SaveOptions::shard_bytes.
 void AddShard(const CommandLine& command, SaveOptions& options);
 
-// Throws Error(kIo) if a file cannot be saved at `path`, as far as this is known without trying.
-void CheckOutputPath(const std::string& path, const SaveOptions& options = {});
+// Throws the errors of RequireSavable, and Error(kInvalidArgument) if `path` is "" or "-".
+void CheckOutputPath(const std::string& path, const SaveOptions& options = {}, uint64_t bytes = 1);
 
 // Throws Error(kInvalidArgument) if `path` is the same regular file as one of `inputs`, whatever
 // its name. "-" among `inputs` is standard input.

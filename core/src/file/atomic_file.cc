@@ -11,6 +11,7 @@
 #include "core/src/file/shards.h"
 #include "core/src/os/file.h"
 #include "core/src/os/path_text.h"
+#include "core/src/os/process.h"
 #include "core/src/os/save_target.h"
 #include "core/src/os/temporary_file.h"
 #include "tamis/detail/str_cat.h"
@@ -76,7 +77,6 @@ void Write(const Targets& targets, WriteTarget write, const SaveOptions& options
   TryWrite(targets, write, options, os::TemporaryFile::Name::kNow);
 }
 
-// Checks what SaveOptions requires of a file in `n` shards. Returns their paths.
 // Throws if one file at `path` would damage a filter that is saved in shards.
 void RequireOutsideShards(const fs::path& path) {
   if (const std::optional<ShardSet> set = FindShardSet(path)) {
@@ -86,6 +86,10 @@ void RequireOutsideShards(const fs::path& path) {
   }
 }
 
+// Files that a process has open besides the shards: standard streams, libraries, inputs.
+constexpr uint64_t kOtherFiles = 16;
+
+// Checks what SaveOptions requires of a file in `n` shards. Returns their paths.
 std::vector<fs::path> RequireShardable(const fs::path& first, uint64_t n,
                                        const SaveOptions& options) {
   if (options.shard_bytes % kShardUnit != 0) {
@@ -101,6 +105,12 @@ std::vector<fs::path> RequireShardable(const fs::path& first, uint64_t n,
     Refuse(first, ErrorCode::kInvalidArgument,
            StrCat("the filter would have ", n, " shards of ", options.shard_bytes,
                   " bytes; allowed: ", kMaxShards));
+  }
+  if (const uint64_t most = os::MaxOpenFiles(); n > 1 && n + kOtherFiles > most) {
+    Refuse(first, ErrorCode::kInvalidArgument,
+           StrCat("the filter would have ", n, " shards of ", options.shard_bytes,
+                  " bytes, which are all open while it is saved or opened; this process may have ",
+                  most, " files open (see `ulimit -n`), ", kOtherFiles, " of them for other uses"));
   }
   std::vector<fs::path> paths;
   for (uint64_t i = 0; i < n; ++i) paths.push_back(ShardPath(first, i));
@@ -131,6 +141,7 @@ void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(os::TemporaryF
   if (options.shard_bytes != 0) {
     Refuse(path, ErrorCode::kInvalidArgument, "only files of tamis can be saved in shards");
   }
+  RequireOutsideShards(path);
   Targets targets;
   targets.emplace_back(path, options.replace_read_only);
   Write(
@@ -138,7 +149,6 @@ void WriteFileAtomicallyBy(const fs::path& path, FunctionRef<void(os::TemporaryF
 }
 
 void WriteFileAtomically(const fs::path& path, Parts parts, const SaveOptions& options) {
-  RequireOutsideShards(path);
   uint64_t bytes = 0;
   for (const std::span<const std::byte> part : parts) bytes += part.size();
   std::vector<fs::path> paths = {path};
@@ -146,26 +156,29 @@ void WriteFileAtomically(const fs::path& path, Parts parts, const SaveOptions& o
   if (options.shard_bytes != 0) {
     of_file = options.shard_bytes;
     paths = RequireShardable(path, NumShards(bytes, of_file), options);
+  } else {
+    RequireOutsideShards(path);
   }
   Targets targets;
-  for (const fs::path& name : paths) targets.emplace_back(name, options.replace_read_only);
+  for (const fs::path& name : paths) {
+    const os::SaveTarget* const beside = targets.empty() ? nullptr : &targets.front();
+    targets.emplace_back(name, options.replace_read_only, beside);
+  }
   const auto write = [&](size_t i, os::TemporaryFile& file) {
     WriteRange(file, parts, i * of_file, std::min(bytes, (i + 1) * of_file));
   };
   Write(targets, write, options);
-  } else {
-    RequireOutsideShards(path);
 }
 
 }  // namespace detail
 
 void RemoveTemporaryFiles() noexcept { os::RemoveTemporaryFiles(); }
 
-void RequireSavable(const std::filesystem::path& path, const SaveOptions& options) {
+void RequireSavable(const std::filesystem::path& path, const SaveOptions& options, uint64_t bytes) {
   const os::SaveTarget target(path, options.replace_read_only);
   target.RequireDirectoryWritable();
   if (options.shard_bytes != 0) {
-    detail::RequireShardable(path, 1, options);
+    detail::RequireShardable(path, detail::NumShards(bytes, options.shard_bytes), options);
   } else {
     detail::RequireOutsideShards(path);
   }

@@ -15,8 +15,9 @@ namespace tamis::os {
 // Throws an error such as "known.tamis: cannot open: No such file or directory".
 [[noreturn]] inline void ThrowIoError(const std::filesystem::path& path, const std::string& action,
                                       int error = errno) {
-  throw Error(ErrorCode::kIo,
-              TextOf(path) + ": cannot " + action + ": " + std::generic_category().message(error));
+  const char* const hint = error == EMFILE ? " (`ulimit -n` sets how many)" : "";
+  throw Error(ErrorCode::kIo, TextOf(path) + ": cannot " + action + ": " +
+                                  std::generic_category().message(error) + hint);
 }
 
 }  // namespace tamis::os

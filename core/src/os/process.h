@@ -26,6 +26,10 @@ unsigned AvailableProcessors() noexcept;
 // Returns the bytes of physical memory of the machine, or 0 if they are unknown.
 uint64_t MachineMemory() noexcept;
 
+// Returns the number of files that this process may have open at the same time. Returns UINT64_MAX
+// if there is no limit, or if the limit is unknown.
+uint64_t MaxOpenFiles() noexcept;
+
 // Returns the seconds that this thread has worked, or nothing if the system does not count them.
 // Unlike the wall clock, this excludes the time that other programs take.
 std::optional<double> ThreadSeconds() noexcept;

@@ -13,7 +13,9 @@ class SaveTarget {
   // Error(kIo) in these cases:
   // - The path names something other than a regular file: a rename would replace even /dev/null.
   // - The path names a read-only file, unless `replace_read_only` is set.
-  SaveTarget(const std::filesystem::path& path, bool replace_read_only);
+  // If `beside` is in the same directory, the two share the open directory.
+  SaveTarget(const std::filesystem::path& path, bool replace_read_only,
+             const SaveTarget* beside = nullptr);
   SaveTarget(const SaveTarget&) = delete;
   SaveTarget& operator=(const SaveTarget&) = delete;
   ~SaveTarget();

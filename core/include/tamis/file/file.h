@@ -132,7 +132,8 @@ struct SaveOptions {
   // If it is not 0, the filter is saved in shards: files of `shard_bytes` bytes, except for the
   // last, which may be shorter (core/FORMAT.md, "Shards of a file"). `shard_bytes` must be a
   // multiple of 65,536. The path must be a name and ".0000"; the other files end in ".0001" and so
-  // on, up to ".9999". Otherwise Save throws Error(kInvalidArgument). All files must be new, as
+  // on, up to ".9999". There must be at least 16 shards fewer than files that the process may have
+  // open (`ulimit -n`). Otherwise Save throws Error(kInvalidArgument). All files must be new, as
   // with `only_new`. The first shard gets its name last, so an interrupted Save leaves no filter
   // that can be opened.
   //

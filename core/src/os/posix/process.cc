@@ -38,6 +38,11 @@ uint64_t MachineMemory() noexcept {
   return 0;
 }
 
+uint64_t MaxOpenFiles() noexcept {
+  const long files = sysconf(_SC_OPEN_MAX);
+  return files < 0 ? UINT64_MAX : static_cast<uint64_t>(files);
+}
+
 std::optional<double> ThreadSeconds() noexcept {
   timespec time;
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return std::nullopt;

@@ -80,8 +80,7 @@ fs::path DirectoryOf(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-int OpenDirectory(const fs::path& path, bool& readable) {
-  const fs::path directory = DirectoryOf(path);
+int OpenDirectory(const fs::path& directory, bool& readable) {
   const auto open_for = [&](int access) {
     return Retry([&] { return open(directory.c_str(), access | O_DIRECTORY | O_CLOEXEC); });
   };
@@ -108,9 +107,13 @@ mode_t KeptMode(mode_t mode, bool same_owner, bool same_group) {
   return (owner << 6) | (group << 3) | other;
 }
 
-SaveTarget::State::State(const fs::path& target, bool replace_read_only)
+Directory::Directory(const fs::path& path) : fd(OpenDirectory(path, readable)) {}
+
+SaveTarget::State::State(const fs::path& target, bool replace_read_only, const State* beside)
     : path(TargetOf(target)),
-      directory_fd(OpenDirectory(path, directory_readable)),
+      open_directory(beside != nullptr && DirectoryOf(beside->path) == DirectoryOf(path)
+                         ? beside->open_directory
+                         : std::make_shared<const Directory>(DirectoryOf(path))),
       old(TargetStatus(path)) {
   if (old && !replace_read_only && IsReadOnly(path, *old)) {
     Refuse(path, "it is read-only, and replaced only on request");
@@ -169,14 +172,15 @@ bool SaveTarget::State::KeepAccessList([[maybe_unused]] int fd,
 bool SaveTarget::State::SynchronizeDirectory([[maybe_unused]] int fd) const {
 #ifdef __linux__
   // A directory that cannot be read cannot be synchronized alone.
-  if (!directory_readable) return syncfs(fd) == 0;
+  if (!open_directory->readable) return syncfs(fd) == 0;
 #endif
   // Some file systems cannot synchronize directories, and do not need to.
   return SynchronizeDescriptor(directory()) || errno == EINVAL || errno == ENOTSUP;
 }
 
-SaveTarget::SaveTarget(const fs::path& path, bool replace_read_only)
-    : state_(std::make_unique<const State>(path, replace_read_only)) {}
+SaveTarget::SaveTarget(const fs::path& path, bool replace_read_only, const SaveTarget* beside)
+    : state_(std::make_unique<const State>(path, replace_read_only,
+                                           beside == nullptr ? nullptr : &beside->state())) {}
 
 SaveTarget::~SaveTarget() = default;
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,11 +19,20 @@ namespace tamis::os {
 // file denied. Bits other than permissions are dropped, as writing into a file drops them.
 mode_t KeptMode(mode_t mode, bool same_owner, bool same_group);
 
+// An open directory, to make files in it.
+struct Directory {
+  // Throws Error(kIo).
+  explicit Directory(const std::filesystem::path& path);
+
+  bool readable = true;  // whether its files can be listed
+  const Descriptor fd;
+};
+
 struct SaveTarget::State {
-  State(const std::filesystem::path& target, bool replace_read_only);
+  State(const std::filesystem::path& target, bool replace_read_only, const State* beside);
 
   std::string name() const { return path.filename(); }
-  int directory() const noexcept { return directory_fd.get(); }
+  int directory() const noexcept { return open_directory->fd.get(); }
   void RequireDirectoryWritable() const;
 
   // Returns the mode in which to make the new file. If it replaces a file, other users have no
@@ -39,8 +49,7 @@ struct SaveTarget::State {
   bool KeepAccessList(int fd, bool same_owner_and_group) const;
 
   const std::filesystem::path path;
-  bool directory_readable = true;
-  const Descriptor directory_fd;
+  const std::shared_ptr<const Directory> open_directory;
   const std::optional<struct stat> old;
 };
 

@@ -27,6 +27,9 @@ uint64_t MachineMemory() noexcept {
   return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : 0;
 }
 
+// A process may have 2^24 handles.
+uint64_t MaxOpenFiles() noexcept { return UINT64_MAX; }
+
 // GetThreadTimes advances in steps of 15.6 ms, longer than most measured times.
 std::optional<double> ThreadSeconds() noexcept { return std::nullopt; }
 

@@ -74,7 +74,8 @@ SaveTarget::State::State(const fs::path& target, bool replace_read_only)
   access = AccessListOf(path);
 }
 
-SaveTarget::SaveTarget(const fs::path& path, bool replace_read_only)
+// Opens no directory.
+SaveTarget::SaveTarget(const fs::path& path, bool replace_read_only, const SaveTarget*)
     : state_(std::make_unique<const State>(path, replace_read_only)) {}
 
 SaveTarget::~SaveTarget() = default;
