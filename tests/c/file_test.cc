@@ -1,9 +1,11 @@
 // Filters in files, and in bytes of files in memory.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -115,6 +117,46 @@ TEST_F(CFileTest, SaveOptions) {
   const CBank bank = Made<tamis_bank>(tamis_bank_create, defaults);
   ExpectStatus(tamis_bank_save(bank.get(), Path("b").c_str(), &options), TAMIS_INVALID_ARGUMENT,
                "other libraries");
+}
+
+TEST_F(CFileTest, Save_InShards_IsTheWholeFile) {
+  const CFilter filter = MakeC(TAMIS_BLOOM, 500'000);
+  ASSERT_EQ(tamis_filter_insert(filter.get(), nullptr, &keys_, nullptr, nullptr, 0), TAMIS_OK);
+  const tamis_bank_options* const defaults = nullptr;
+  const CBank bank = Made<tamis_bank>(tamis_bank_create, defaults);
+  ASSERT_EQ(tamis_bank_add_keys(bank.get(), nullptr, "a", 1, &keys_), TAMIS_OK);
+  auto options = TAMIS_INIT(tamis_save_options);
+  options.shard_bytes = 65'536;
+  const auto expect_shards =
+      [&](const char* name,
+          const std::function<tamis_status(const char*, const tamis_save_options*)>& save) {
+        const std::string whole = Path(name), first = whole + ".0000";
+        ASSERT_EQ(save(whole.c_str(), nullptr), TAMIS_OK);
+        ExpectStatus(save(whole.c_str(), &options), TAMIS_INVALID_ARGUMENT, "NAME.0000");
+        ASSERT_EQ(save(first.c_str(), &options), TAMIS_OK) << tamis_last_error();
+        ExpectStatus(save(first.c_str(), &options), TAMIS_BUSY, "it exists");
+        Bytes joined;
+        for (const auto& shard : ShardsOf(first)) {
+          const Bytes bytes = ReadBytes(shard);
+          EXPECT_LE(bytes.size(), 65'536u);
+          joined.insert(joined.end(), bytes.begin(), bytes.end());
+        }
+        EXPECT_TRUE(joined == ReadBytes(whole));
+        // A program that was compiled before there were shards.
+        auto old = TAMIS_INIT(tamis_save_options);
+        old.struct_bytes = offsetof(tamis_save_options, shard_bytes);
+        old.shard_bytes = 1;  // not a part of its structure
+        EXPECT_EQ(save(whole.c_str(), &old), TAMIS_OK) << tamis_last_error();
+      };
+  expect_shards("f", [&](const char* path, const tamis_save_options* save) {
+    return tamis_filter_save(filter.get(), path, save);
+  });
+  expect_shards("b", [&](const char* path, const tamis_save_options* save) {
+    return tamis_bank_save(bank.get(), path, save);
+  });
+  tamis_filter* opened = nullptr;
+  ASSERT_EQ(tamis_filter_open(Path("f.0000").c_str(), nullptr, &opened), TAMIS_OK);
+  EXPECT_EQ(SerializedC(CFilter(opened).get()), SerializedC(filter.get()));
 }
 
 TEST_F(CFileTest, SecretsOfKeyedHashes) {

@@ -5,6 +5,15 @@
 #include "tamis/hash_kinds.h"
 
 namespace tamis::c {
+namespace {
+
+// The first version of the options ends before `shard_bytes`.
+tamis_save_options ReadSaveStruct(const tamis_save_options* options) {
+  return ReadOptions(options, "options", offsetof(tamis_save_options, shard_bytes));
+}
+
+}  // namespace
+
 bool ReadFlag(uint32_t flag, const char* name) {
   if (flag > 1) Refuse(detail::StrCat(name, " is ", flag, ", must be 0 or 1"));
   return flag == 1;
@@ -49,7 +58,7 @@ FilterOptions ReadFilter(const tamis_filter_options& given) {
 }
 
 SaveOptions ReadSave(const tamis_save_options* options) {
-  const tamis_save_options given = ReadOptions(options, "options");
+  const tamis_save_options given = ReadSaveStruct(options);
   SaveOptions save;
   save.replace_read_only = ReadFlag(given.replace_read_only, "replace_read_only");
   if (given.version != 0) save.version = given.version;
@@ -57,11 +66,12 @@ SaveOptions ReadSave(const tamis_save_options* options) {
     Refuse(detail::StrCat("with_secret is ", given.with_secret, ", must be -1, 0 or 1"));
   }
   if (given.with_secret != 0) save.with_secret = given.with_secret == 1;
+  save.shard_bytes = given.shard_bytes;
   return save;
 }
 
 bool ReadImported(const tamis_save_options* options) {
-  return ReadFlag(ReadOptions(options, "options").imported, "imported");
+  return ReadFlag(ReadSaveStruct(options).imported, "imported");
 }
 
 OpenOptions ReadOpen(const tamis_open_options* options) {

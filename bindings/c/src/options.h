@@ -45,8 +45,8 @@ Options ReadOptions(const Options& given, const char* name, size_t least_bytes =
 
 // Like the function above, but returns the defaults for NULL.
 template <typename Options>
-Options ReadOptions(const Options* given, const char* name) {
-  return given != nullptr ? ReadOptions(Required(given, name), name) : Options{};
+Options ReadOptions(const Options* given, const char* name, size_t least_bytes = sizeof(Options)) {
+  return given != nullptr ? ReadOptions(Required(given, name), name, least_bytes) : Options{};
 }
 
 // Writes `made` to a structure of the caller, up to the size of the caller's version.

@@ -243,11 +243,12 @@ Result<"tamis.FilterBank"> OpenBank(const fs::path& path, bool map, bool verify,
   return nb::cast(new PyBank(opened()), nb::rv_policy::take_ownership);
 }
 
-void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret) {
+void SaveBank(PyBank& b, const fs::path& path, std::optional<bool> with_secret,
+              uint64_t shard_bytes) {
   const Writing lock(b.gate);  // Save changes a bank that is not mapped: it flushes waiting members
   ++b.changes;
   const WithoutGil released;
-  b.bank.Save(path, {.with_secret = with_secret});
+  b.bank.Save(path, {.with_secret = with_secret, .shard_bytes = shard_bytes});
 }
 
 bool HasMember(PyBank& b, NameArg name) {
@@ -431,7 +432,9 @@ void DefineChanges(nb::class_<PyBank>& bank) {
            ">>> 'ada' in bank.extract('a')\n"
            "True\n")
       .def("save", SaveBank, nb::arg("path"), nb::kw_only(), nb::arg("with_secret").none() = none,
-           "Calls flush() and writes the bank to a file, atomically. with_secret: see Filter.save.")
+           nb::arg("shard_bytes") = 0,
+           "Calls flush() and writes the bank to a file, atomically. with_secret and shard_bytes:\n"
+           "see Filter.save.")
       .def_static("open", OpenBank, nb::arg("path"), nb::kw_only(), nb::arg("map") = false,
                   nb::arg("verify") = false, nb::arg("secret").none() = none,
                   nb::arg("backend").none() = none, kOpenDoc);

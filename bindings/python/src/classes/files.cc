@@ -54,10 +54,12 @@ AnyFilterResult OpenFile(const fs::path& path, bool map, bool verify, const Secr
 }
 
 template <typename Py>
-void SaveFile(Py& f, const fs::path& path, std::optional<bool> with_secret, uint32_t version) {
+void SaveFile(Py& f, const fs::path& path, std::optional<bool> with_secret, uint32_t version,
+              uint64_t shard_bytes) {
   const Reading lock(f.gate);
   const WithoutGil released;
-  f.filter->Save(path, {.with_secret = with_secret, .version = version});
+  f.filter->Save(path,
+                 {.with_secret = with_secret, .version = version, .shard_bytes = shard_bytes});
 }
 
 template <typename Py>
@@ -130,11 +132,14 @@ void DefineSaving(nb::class_<Py, Base>& filter) {
       .def(
           "save", SaveFile<Py>, nb::arg("path"), nb::kw_only(),
           nb::arg("with_secret").none() = nb::none(),
-          nb::arg("version") = FileHeader::kNewestVersion,
+          nb::arg("version") = FileHeader::kNewestVersion, nb::arg("shard_bytes") = 0,
           "Writes the filter to a file, atomically: the path names the old file or the new one.\n\n"
           "with_secret: whether the file contains the secret of a keyed hash. The default is\n"
           "    True if the filter was read from a file that contains the secret.\n"
-          "version: 1 for readers that support only version 1.")
+          "version: 1 for readers that support only version 1.\n"
+          "shard_bytes: if it is not 0, saves several files of this many bytes, a multiple of\n"
+          "    65,536. The path must be a name and '.0000'; the other files end in '.0001' and so\n"
+          "    on, and all must be new. open() takes the path of the first.")
       .def("to_bytes", ToBytes<Py>, nb::kw_only(), nb::arg("with_secret").none() = nb::none(),
            "Returns the bytes of the file that save() would write.")
       .def("__reduce_ex__", Reduce, nb::arg("protocol"))

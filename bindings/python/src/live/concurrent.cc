@@ -73,9 +73,10 @@ FilterResult Snapshot(const PyConcurrent& c) {
 }
 
 void SaveFile(const PyConcurrent& c, const std::filesystem::path& path,
-              std::optional<bool> with_secret, uint32_t version) {
+              std::optional<bool> with_secret, uint32_t version, uint64_t shard_bytes) {
   const WithoutGil released;
-  c.filter->Save(path, {.with_secret = with_secret, .version = version});
+  c.filter->Save(path,
+                 {.with_secret = with_secret, .version = version, .shard_bytes = shard_bytes});
 }
 
 ConcurrentResult OpenFile(const std::filesystem::path& path,
@@ -139,7 +140,7 @@ void DefineBase(nb::module_& m) {
            "(True, 'SplitBlockBloomFilter')\n")
       .def("save", SaveFile, nb::arg("path"), nb::kw_only(),
            nb::arg("with_secret").none() = nb::none(),
-           nb::arg("version") = FileHeader::kNewestVersion,
+           nb::arg("version") = FileHeader::kNewestVersion, nb::arg("shard_bytes") = 0,
            "Saves a snapshot: see tamis.Filter.save.")
       .def_prop_ro(
           "kind", [](const PyConcurrent& c) { return FilterKindName(c.filter->kind()); },

@@ -23,6 +23,11 @@ typedef struct tamis_save_options {
   /* 1: saves a filter of another library with a header that names its format, and a checksum. 0:
    * saves the bytes that the other library reads. */
   uint32_t imported;
+  /* Not 0: saves the filter or bank in several files of this many bytes, a multiple of 65,536. The
+   * last may be shorter. The path must be a name and ".0000"; the other files end in ".0001" and so
+   * on, and all must be new (TAMIS_BUSY). All functions open them by the path of the first. 0: one
+   * file. Not for filters of other libraries. */
+  uint64_t shard_bytes;
 } tamis_save_options;
 
 /* Options of opening a file. */
