@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -202,6 +205,49 @@ TEST(StorageTest, AsksForHugePagesFrom4MiB) {
     munmap(map, 9 * kMiB);
   }
 }
+
+#if defined(SYS_mbind) && defined(SYS_get_mempolicy)
+// Returns the memory policy of an address, or -1 if the system does not return it.
+int PolicyAt(const void* address) {
+  constexpr unsigned long kOfAddress = 2;  // MPOL_F_ADDR
+  int policy = -1;
+  syscall(SYS_get_mempolicy, &policy, nullptr, 0UL, address, kOfAddress);
+  return policy;
+}
+
+TEST(StorageTest, Interleaves_From4MiBOn) {
+  constexpr int kInterleave = 3;  // MPOL_INTERLEAVE
+  const unsigned long nodes = 1;
+  void* const map =
+      mmap(nullptr, 9 * kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  const int before = PolicyAt(map);
+  const bool allowed = syscall(SYS_mbind, map, 4096UL, kInterleave, &nodes, 64UL, 0U) == 0 &&
+                       PolicyAt(map) == kInterleave;
+  for (const bool wanted : {true, false}) {
+    for (const bool huge : {true, false}) {
+      const Storage storage =
+          Storage::Allocate(8 * kMiB, {.huge_pages = huge, .interleave = wanted});
+      EXPECT_TRUE(AllZero(storage));  // also if the system refuses
+      if (!allowed) continue;
+      for (const uint64_t at : {uint64_t{0}, 5 * kMiB, 8 * kMiB - 1}) {
+        EXPECT_EQ(PolicyAt(storage.data() + at), wanted ? kInterleave : before) << at;
+      }
+    }
+    std::pmr::monotonic_buffer_resource resource(static_cast<char*>(map) + kMiB, 8 * kMiB,
+                                                 std::pmr::null_memory_resource());
+    const Storage storage =
+        Storage::Allocate(7 * kMiB, {.interleave = !wanted, .resource = &resource});
+    if (allowed) {
+      EXPECT_EQ(PolicyAt(storage.data() + 4 * kMiB), wanted ? before : kInterleave);
+    }
+  }
+  munmap(map, 9 * kMiB);
+  if (!allowed) GTEST_SKIP() << "the system does not let this process set memory policies";
+  const Storage small = Storage::Allocate(kMiB, {.interleave = true});
+  EXPECT_EQ(PolicyAt(small.data()), before);
+}
+#endif
 #endif
 
 }  // namespace tamis::storage_test

@@ -90,7 +90,7 @@ TEST_F(BuildTest, BackendsAndThreadsGiveTheSameFile) {
   Write("keys", Numbers(1, 100000));
   Ok("tamis build -o a keys");
   Ok("tamis build -o b --backend portable --threads 1 keys && cmp a b");
-  Ok("tamis build -o c --threads 5 --no-huge-pages keys && cmp a c");
+  Ok("tamis build -o c --threads 5 --no-huge-pages --interleave keys && cmp a c");
 }
 
 TEST_F(BuildTest, EmptyInputMakesAnEmptyFilterIfThatIsMeant) {

@@ -74,6 +74,7 @@ struct BuildOptions {
   SecretOptions secret;
   bool secret_in_file = false;
   bool no_huge_pages = false;
+  bool interleave = false;
   bool for_bank = false;
   SaveOptions save;
   bool allow_empty = false;
@@ -211,6 +212,7 @@ BuildJob MakeJob(const BuildOptions& options) {
   job.save.with_secret = options.secret_in_file;
   job.filter.hash = HashOf(options);
   job.filter.memory.huge_pages = !options.no_huge_pages;
+  job.filter.memory.interleave = options.interleave;
   job.filter.backend = options.run.Pinned();
   if (options.is_static()) return job;
   job.filter.capacity = CapacityOf(options, total_bytes);
@@ -454,6 +456,8 @@ Command AddBuild(const CommandLine& program) {
   command.AddFlag("--for-bank", options->for_bank,
                   "round the size up, by at most a quarter, to a size that suits `tamis bank`");
   command.AddFlag("--no-huge-pages", options->no_huge_pages, "do not use huge pages");
+  command.AddFlag("--interleave", options->interleave,
+                  "spread the filter over all memory nodes (NUMA) of the machine");
   command.AddFlag("--replace-read-only", options->save.replace_read_only, kReplaceReadOnlyHelp);
   AddShard(command, options->save);
   command.AddFlag("--allow-empty", options->allow_empty, "save a filter even if there is no key");

@@ -14,6 +14,12 @@ struct MemoryOptions {
   // TLB miss per probe, and make random access to a 4 GiB filter 2.5 times as fast.
   bool huge_pages = true;
 
+  // Whether to spread memory from 4 MiB up over all memory nodes (NUMA) that the process may use,
+  // page by page. Otherwise the system places a page on the node of the thread that first writes to
+  // it. Like huge pages, this is a request: if the system refuses, or has no memory nodes, only the
+  // speed changes. It requires Linux, and has no effect on mapped files.
+  bool interleave = false;
+
   // The source of memory, from which filters allocate with an alignment of 64 bytes. The source
   // must outlive the filter. nullptr: the operating system for 4 MiB or more, operator new for
   // less.

@@ -57,6 +57,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
     } else {
       os::AdviseSmallPages(base, mapped);  // some systems use huge pages by default
     }
+    if (options.interleave) os::AdviseAllNodes(base, mapped);
   } else {
     storage.resource_ =
         options.resource != nullptr ? options.resource : std::pmr::new_delete_resource();
@@ -67,6 +68,7 @@ Storage Storage::Allocate(uint64_t bytes, const MemoryOptions& options) {
     }
     storage.base_bytes_ = bytes;
     if (huge) os::AdviseHugePages(storage.base_, bytes);
+    if (large && options.interleave) os::AdviseAllNodes(storage.base_, bytes);
     std::memset(storage.base_, 0, bytes);
   }
   storage.data_ = static_cast<std::byte*>(storage.base_);

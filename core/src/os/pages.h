@@ -16,11 +16,14 @@ size_t PageBytes() noexcept;
 void* ZeroedPages(size_t bytes) noexcept;
 void ReleasePages(void* begin, size_t bytes) noexcept;
 
-// Call both before the memory is first touched, because the system then chooses the size of its
-// pages. Both are advice: if the system refuses, only the speed changes. AdviseHugePages may get
-// memory of any allocator, and advises only about whole huge pages in it.
+// Call these before the memory is first touched, because the system then chooses the size and the
+// place of its pages. They are advice: if the system refuses, only the speed changes. Except for
+// AdviseSmallPages, they accept memory of any allocator, and advise only about whole huge pages in
+// it.
 void AdviseHugePages(void* begin, size_t bytes) noexcept;
 void AdviseSmallPages(void* begin, size_t bytes) noexcept;
+// Spreads the pages over all memory nodes that the process may use.
+void AdviseAllNodes(void* begin, size_t bytes) noexcept;
 
 }  // namespace tamis::os
 

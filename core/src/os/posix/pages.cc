@@ -1,6 +1,9 @@
 #include "core/src/os/pages.h"
 
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include <cstdint>
@@ -10,6 +13,16 @@ namespace {
 
 uintptr_t RoundUp(uintptr_t x) {
   return (x + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+}
+
+// Calls act(begin, bytes) for the whole huge pages in the memory, if there are any. Its neighbors
+// may belong to others.
+template <typename Act>
+void OnWholeHugePages(void* begin, size_t bytes, const Act& act) {
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  const uintptr_t first = RoundUp(address);
+  const uintptr_t last = (address + bytes) / kHugePageBytes * kHugePageBytes;
+  if (first < last) act(reinterpret_cast<void*>(first), last - first);
 }
 
 }  // namespace
@@ -35,17 +48,27 @@ void ReleasePages(void* begin, size_t bytes) noexcept { munmap(begin, bytes); }
 
 void AdviseHugePages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
-  // Neighbors of the memory may belong to others.
-  const auto address = reinterpret_cast<uintptr_t>(begin);
-  const uintptr_t first = RoundUp(address);
-  const uintptr_t last = (address + bytes) / kHugePageBytes * kHugePageBytes;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  OnWholeHugePages(begin, bytes, [](void* at, size_t n) { madvise(at, n, MADV_HUGEPAGE); });
 #endif
 }
 
 void AdviseSmallPages([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) noexcept {
 #ifdef MADV_NOHUGEPAGE
   madvise(begin, bytes, MADV_NOHUGEPAGE);
+#endif
+}
+
+// Calls the system directly, because only libnuma has functions for these calls.
+void AdviseAllNodes([[maybe_unused]] void* begin, [[maybe_unused]] size_t bytes) noexcept {
+#if defined(SYS_mbind) && defined(SYS_get_mempolicy)
+  constexpr int kInterleave = 3;              // MPOL_INTERLEAVE
+  constexpr unsigned long kAllowedNodes = 4;  // MPOL_F_MEMS_ALLOWED
+  constexpr unsigned long kMaxNodes = 4096;   // Linux has at most 1,024
+  unsigned long nodes[kMaxNodes / (8 * sizeof(unsigned long))] = {};
+  if (syscall(SYS_get_mempolicy, nullptr, nodes, kMaxNodes, nullptr, kAllowedNodes) != 0) return;
+  OnWholeHugePages(begin, bytes, [&](void* at, size_t n) {
+    syscall(SYS_mbind, at, static_cast<unsigned long>(n), kInterleave, nodes, kMaxNodes, 0U);
+  });
 #endif
 }
 

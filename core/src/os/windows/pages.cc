@@ -37,4 +37,7 @@ void AdviseHugePages(void*, size_t) noexcept {}
 
 void AdviseSmallPages(void*, size_t) noexcept {}
 
+// VirtualAllocExNuma chooses a single node for all pages.
+void AdviseAllNodes(void*, size_t) noexcept {}
+
 }  // namespace tamis::os
