@@ -154,6 +154,22 @@ TEST_F(DedupTest, AWindowByTime_Forgets) {
   EXPECT_TRUE(over.ErrHas("most of the lines left out may be new")) << over.err;
 }
 
+// All lines of the window come in the time of one filter of its ring.
+TEST_F(DedupTest, AWindowByTime_KeepsItsRateInABurst) {
+  constexpr uint64_t kLines = 100'000;
+  Write("lines", Numbers(1, kLines));
+  for (const char* kind : {"bloom", "split-block"}) {
+    const std::string window = std::string("tamis dedup --window 1h --kind ") + kind;
+    const CommandResult rare = Ok(window + " --json --capacity 100k lines");
+    EXPECT_GE(rare.Json()["new"], kLines - 2) << kind;
+    EXPECT_EQ(rare.err, "");
+    const CommandResult often = Ok(window + " --json -p 0.01 --capacity 100k lines");
+    EXPECT_GE(often.Json()["new"], kLines - kLines / 100) << kind;
+    EXPECT_LT(often.Json()["fpr"], 0.01) << kind;
+    EXPECT_EQ(often.err, "");
+  }
+}
+
 TEST_F(DedupTest, AWindow_IsSavedAndContinued) {
   Write("one", "a\nb\n");
   Write("two", "b\nc\n");
@@ -288,6 +304,7 @@ TEST_F(DedupTest, OptionsThatDoNotGoTogether) {
   const Case cases[] = {
       {"--window 5m lines", 2, "--window 5m needs --capacity: the number of different lines"},
       {"--window 5m --capacity 7 --bytes 1M lines", 2, "--window determines the size: leave out"},
+      {"--window 5m --capacity 1e19 lines", 2, "is too large for a window"},
       {"--window 0s lines", 2, "--window: \"0s\""},
       {"--window 36501d lines", 2, "a time from 1s to 36500d"},
       {"--window 5y lines", 2, "--window: \"5y\""},

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,18 @@
 
 namespace tamis::tools {
 namespace {
+
+// Returns the key number of a window by time, in WindowOptions. Its ring gives each filter a share
+// of this number. All `capacity` keys may come in the time of one filter, so each filter needs room
+// for all of them.
+uint64_t RoomForBursts(uint64_t capacity, uint32_t filters) {
+  const uint64_t shares = filters - 1;
+  if (capacity > std::numeric_limits<uint64_t>::max() / shares) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--capacity " + WithCommas(capacity) + " is too large for a window");
+  }
+  return capacity * shares;
+}
 
 // For fewer keys, the time in which an engine chooses a route is worth more than its threads.
 constexpr size_t kKeysForEngine = 4096;
@@ -142,8 +156,8 @@ WindowSize SizeOf(const WindowHeader& header) {
 
 std::unique_ptr<SeenInWindow> MakeWindow(FilterKind kind, const WindowSize& size, uint64_t capacity,
                                          double fpr, const Engine& engine) {
-  const WindowOptions options{
-      .window = size.by_time() ? capacity : size.keys, .span = size.span, .fpr = fpr};
+  WindowOptions options{.window = size.keys, .span = size.span, .fpr = fpr};
+  if (size.by_time()) options.window = RoomForBursts(capacity, options.filters);
   if (kind == BloomFilter::kKind) return WindowOf(WindowedFilter<BloomFilter>(options), engine);
   if (kind == SplitBlockBloomFilter::kKind) {
     return WindowOf(WindowedFilter<SplitBlockBloomFilter>(options), engine);

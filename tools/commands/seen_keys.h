@@ -49,9 +49,9 @@ class SeenInWindow : public SeenKeys {
 WindowSize SizeOf(const WindowHeader& header);
 
 // Returns an object that remembers at least the keys of `size`, in filters of kind `kind` with the
-// false-positive rate `fpr`. A window by time is made for `capacity` different keys. Throws
-// Error(kInvalidArgument) for a kind other than bloom and split-block, and the errors of
-// WindowedFilter.
+// false-positive rate `fpr`. A window by time keeps this rate if at most `capacity` different keys
+// come within its time, even all at once. Throws Error(kInvalidArgument) for a kind other than
+// bloom and split-block, and the errors of WindowedFilter.
 std::unique_ptr<SeenInWindow> MakeWindow(FilterKind kind, const WindowSize& size, uint64_t capacity,
                                          double fpr, const Engine& engine);
 // Continues the window that was saved at `path`. Throws Error(kInvalidArgument) if the file is not

@@ -40,7 +40,8 @@ inline constexpr std::chrono::nanoseconds kMaxSpan = std::chrono::hours(100 * 36
 // Options of a WindowedFilter.
 struct WindowOptions {
   // Number of keys to keep, at least 1. With `span`, the number of different keys that are expected
-  // in this time, for the size of the filters.
+  // in this time, for the size of the filters. If all of them may come at once, multiply this
+  // number by `filters` - 1, so that one filter has room for them.
   uint64_t window = 0;
   // 0, or the time to keep a key, in [1 ns, kMaxSpan].
   std::chrono::nanoseconds span{0};
