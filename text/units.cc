@@ -53,17 +53,28 @@ void InsertMarks(KnownKeys& known, size_t words) {
   known.InsertIfAbsent(MarksOf(words), Bitmap({&bits, 1}));
 }
 
-size_t MarkedWords(const Queryable& filter, size_t words) {
+std::vector<size_t> MarkedWords(const Queryable& filter, size_t words) {
   const auto has_marks = [&](size_t n) {
     const std::array<uint64_t, 8> marks = MarksOf(n);
     uint64_t bits = 0;
     return filter.Contains(marks, Bitmap({&bits, 1})) == marks.size();
   };
-  if (has_marks(words)) return words;
+  if (has_marks(words)) return {words};
+  std::vector<size_t> numbers;
   for (size_t n = 1; n <= kMostWords; ++n) {
-    if (has_marks(n)) return n;
+    if (has_marks(n)) numbers.push_back(n);
   }
-  return 0;
+  return numbers;
+}
+
+std::string WordsText(std::span<const size_t> numbers) {
+  constexpr size_t kShown = 8;
+  std::string text = detail::StrCat(numbers.front());
+  for (size_t i = 1; i < numbers.size(); ++i) {
+    if (i == kShown) return text + ", ...";
+    text += detail::StrCat(i + 1 < numbers.size() ? ", " : " or ", numbers[i]);
+  }
+  return text;
 }
 
 size_t Needed(size_t keys, double threshold) {

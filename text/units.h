@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,10 +65,14 @@ size_t FindAbsent(KnownKeys& known, const Keys& keys, Bitmap absent);
 //
 // Inserts the marks of n-grams of `words` words.
 void InsertMarks(KnownKeys& known, size_t words);
-// Returns `words` if the filter contains its marks. Otherwise returns another number whose marks it
-// contains, or 0 if it contains no marks. If p is the false-positive rate, marks that were not
-// inserted are found with probability p^8. Throws the errors of Contains.
-size_t MarkedWords(const Queryable& filter, size_t words);
+// Returns {words} if the filter contains the marks of `words`. Otherwise returns all numbers whose
+// marks it contains, ascending. If p is the false-positive rate, marks that were not inserted are
+// found with probability p^8. Throws the errors of Contains.
+std::vector<size_t> MarkedWords(const Queryable& filter, size_t words);
+
+// Returns numbers of words for messages, such as "3, 5 or 13". Replaces numbers after the first
+// eight by "...". Requires a number.
+std::string WordsText(std::span<const size_t> numbers);
 
 // Returns how many of `keys` keys of a unit must be known for the unit to be repeated.
 size_t Needed(size_t keys, double threshold);

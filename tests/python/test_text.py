@@ -208,6 +208,12 @@ def test_against_needs_keys_of_its_unit(tmp_path):
         assert not DedupFilter(unit="ngram", ngrams=3, against=against).filter("a b c d")
         with pytest.raises(tamis.IncompatibleError, match="have 3 words, and not 13: pass ngrams=3"):
             DedupFilter(unit="ngram", against=against)
+    more = DedupFilter(unit="ngram", ngrams=5, capacity=100)
+    more.filter("a b c d e")
+    both = ngrams.snapshot()
+    both.merge(more.snapshot())
+    with pytest.raises(tamis.IncompatibleError, match="have 3 or 5 words, and not 4: pass ngrams=3 or 5"):
+        DedupFilter(unit="ngram", ngrams=4, against=both)
     with pytest.warns(RuntimeWarning, match="does not record the words of its n-grams; ngrams=13") as seen:
         assert DedupFilter(unit="ngram", against=integers).filter("a b c d")
     assert seen[0].filename == __file__

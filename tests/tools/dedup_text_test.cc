@@ -407,13 +407,16 @@ TEST_F(DedupTextTest, FiltersOfNgrams_RecordTheirWords) {
       Ok("cmp f before");
     }
   }
-  // A merged filter has the n-grams of both numbers.
-  Ok("rm -f f; " + dedup + "-n 70k --ngrams 3 --filter f lines");
-  Ok(dedup + "-n 70k --ngrams 2 --filter g lines; tamis merge -q -o both f g");
-  for (const char* words : {"2", "3"}) {
-    EXPECT_EQ(Ok(dedup + "--against both --ngrams " + words + " lines").out, "");
+  // A merged filter has the n-grams of all numbers.
+  Ok("rm -f f; for n in 2 3 5; do " + dedup + "-n 70k --ngrams $n --filter f$n lines; done");
+  Ok("tamis merge -q -o all f2 f3 f5");
+  for (const char* words : {"2", "3", "5"}) {
+    EXPECT_EQ(Ok(dedup + "--against all --ngrams " + words + " lines").out, "");
   }
-  EXPECT_EQ(Sh(dedup + "--against both --ngrams 4 lines").status, 2);
+  const CommandResult other = Sh(dedup + "--against all --ngrams 4 lines");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_TRUE(other.ErrHas("all: its n-grams have 2, 3 or 5 words, and not 4: give --ngrams 2, 3"))
+      << other.err;
 }
 
 TEST_F(DedupTextTest, FiltersWithoutARecordOfWords_AreUsed) {

@@ -211,16 +211,17 @@ AnyFilter MakeFilterFor(const DedupOptions& options, std::optional<uint64_t> tot
 
 // Throws Error(kInvalidArgument) for a filter of n-grams of another number of words.
 void RequireWords(const Filter& filter, const std::string& path, size_t words) {
-  const size_t marked = text::MarkedWords(filter, words);
-  if (marked == words || filter.inserted_count() == 0) return;
-  if (marked == 0) {
+  const std::vector<size_t> marked = text::MarkedWords(filter, words);
+  if (marked == std::vector{words} || filter.inserted_count() == 0) return;
+  if (marked.empty()) {
     return Say(detail::StrCat("note: ", path,
                               " does not record the words of its n-grams; --ngrams ", words,
                               " is assumed"));
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              detail::StrCat(path, ": its n-grams have ", marked, " words, and not ", words,
-                             ": give --ngrams ", marked));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      detail::StrCat(path, ": its n-grams have ", text::WordsText(marked), " words, and not ",
+                     words, ": give --ngrams ", text::WordsText(marked)));
 }
 
 }  // namespace

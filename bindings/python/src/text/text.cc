@@ -162,12 +162,13 @@ class PyDeduplicator {
   }
 
   void RequireWords(const Queryable& filter) const {
-    const size_t marked = text::MarkedWords(filter, options_.words);
-    if (marked == options_.words) return;
-    if (marked != 0) {
+    const std::vector<size_t> marked = text::MarkedWords(filter, options_.words);
+    if (marked == std::vector{options_.words}) return;
+    if (!marked.empty()) {
+      const std::string numbers = text::WordsText(marked);
       throw Error(ErrorCode::kIncompatible,
-                  detail::StrCat("against: its n-grams have ", marked, " words, and not ",
-                                 options_.words, ": pass ngrams=", marked));
+                  detail::StrCat("against: its n-grams have ", numbers, " words, and not ",
+                                 options_.words, ": pass ngrams=", numbers));
     }
     const std::string warning = detail::StrCat(
         "against: the filter does not record the words of its n-grams; ngrams=", options_.words,
