@@ -267,6 +267,26 @@ TEST_F(DedupTest, WarnsOfAFilterThatIsTooFull) {
   EXPECT_TRUE(far_too_full.ErrHas("most of the lines left out may be new")) << far_too_full.err;
 }
 
+TEST_F(DedupTest, AgainstAnOverfullFilter_WarnsAndFails) {
+  Write("known", Numbers(1, 100'000));
+  Write("lines", Numbers(1'000'001, 3000));
+  Ok("tamis build -q -o good --capacity 100k known");
+  Ok("tamis build -q -o full --capacity 1000 --overfull known 2> warning");
+  const CommandResult good = Ok("tamis dedup -q --against good lines");
+  EXPECT_GT(good.NumLines(), 2900u);
+  EXPECT_EQ(good.err, "");
+  for (const char* options : {"", "--json", "--output-dir out", "--unit paragraph",
+                              "--unit ngram --any-type --ngrams 3"}) {
+    const CommandResult full = Sh(std::string("tamis dedup -q --against full lines ") + options);
+    EXPECT_EQ(full.status, 3) << options;
+    EXPECT_TRUE(
+        full.ErrHas("warning: full is too full: it was made for 1,000 keys, and its "
+                    "false-positive rate is 100.0%"))
+        << options << full.err;
+    EXPECT_TRUE(full.ErrHas("may be new: make full again with a larger --capacity")) << options;
+  }
+}
+
 // The filter did not exist when the command began, so nobody had locked it.
 TEST_F(DedupTest, AFilterThatAppearedDuringTheRunIsNotReplaced) {
   TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");

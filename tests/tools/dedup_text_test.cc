@@ -421,7 +421,7 @@ TEST_F(DedupTextTest, FiltersOfNgrams_RecordTheirWords) {
 
 TEST_F(DedupTextTest, FiltersWithoutARecordOfWords_AreUsed) {
   Write("lines", "one two three four five\n");
-  Ok("seq 9 | tamis build -q -n 9 -o f --integers && tamis build -q --allow-empty -n 99 -o empty "
+  Ok("seq 9 | tamis build -q -n 99 -o f --integers && tamis build -q --allow-empty -n 99 -o empty "
      "/dev/null");
   const std::string dedup = "tamis dedup -q --unit ngram --ngrams 3 ";
   for (const char* use : {"--against f", "--filter f"}) {

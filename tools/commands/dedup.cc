@@ -314,16 +314,24 @@ void WarnIfTooFull(const DedupOptions& options, const SeenInWindow& window) {
       PercentText(window.HighestFpr()));
 }
 
-// Return the exit status of a run that filled the filter or the window, with a message if it is a
-// failure.
+// Warns before a run that compares with the filter of --against.
+void WarnIfOverfull(const std::string& against, const Filter& filter) {
+  if (!IsOverfull(filter, 0)) return;
+  Say("warning: " + against + " is too full: it was made for " + Counted(filter.capacity(), "key") +
+      ", and its false-positive rate is " + PercentText(filter.expected_fpr()));
+}
+
+// Return the exit status of a run with this window or filter, with a message if it is a failure.
 int StatusFor(const SeenInWindow& window) {
   if (!IsTooHigh(window.HighestFpr(), window.FprAtCapacity())) return kDone;
   Say("most of the lines left out may be new: use a window of a larger --capacity");
   return kFailure;
 }
-int StatusFor(const Filter& filter) {
+int StatusFor(const DedupOptions& options, const Filter& filter) {
   if (!IsOverfull(filter, 0)) return kDone;
-  Say("most of the lines left out may be new: use a larger filter, or let dedup make one");
+  Say("most of the lines left out may be new: " +
+      (options.against.empty() ? "use a larger filter, or let dedup make one"
+                               : "make " + options.against + " again with a larger --capacity"));
   return kFailure;
 }
 
@@ -391,6 +399,7 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
   // The filter was judged when the first run began.
   const bool judged = done == 0 ? IsCounted(options) : paths.size() <= folder.planned();
   if (changes && !judged) CheckEstimate(options, *filter, rest);
+  if (!changes) WarnIfOverfull(options.against, *filter);
   const std::unique_ptr<SeenKeys> seen = SeenFor(options, *filter, engine);
   Deduplicator deduplicator(options, *seen, engine.threads(), rest.TotalBytes().value_or(0));
   if (done > 0) {
@@ -419,7 +428,7 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
   if (options.json) Print(JsonText(deduplicator.Report()));
   if (changes) WarnIfTooFull(*filter);
   if (!options.run.quiet) Say(deduplicator.Summary());
-  return changes ? StatusFor(*filter) : kDone;
+  return StatusFor(options, *filter);
 }
 
 // Makes the window, or continues the window in the file.
@@ -468,6 +477,7 @@ int Run(DedupOptions options) {
     if (exists) RequireNoWindow(options.filter);
     filter = FilterFor(options, exists ? options.filter : options.against, total_bytes);
     if (changes && (exists || !IsCounted(options))) CheckEstimate(options, **filter, options.input);
+    if (!changes) WarnIfOverfull(options.against, **filter);
     seen = SeenFor(options, **filter, engine);
   }
 
@@ -486,7 +496,7 @@ int Run(DedupOptions options) {
   if (!options.json && !options.run.quiet) Say(deduplicator.Summary());
   EndIfStopped();
   if (window != nullptr) return StatusFor(*window);
-  return changes ? StatusFor(**filter) : kDone;
+  return StatusFor(options, **filter);
 }
 
 }  // namespace
