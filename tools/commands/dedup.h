@@ -53,10 +53,6 @@ struct DedupOptions {
   KeyType key_type() const { return text.by_words() ? KeyType::kInteger : input.key_type(); }
 };
 
-// Largest number of keys in a batch: enough work for several threads. The false-positive rate
-// hardly changes while this number of keys is inserted.
-inline constexpr size_t kMaxDedupBatch = size_t{1} << 15;
-
 // Writes records as they are. If the last record of a file lacks its line end, adds it before the
 // next record.
 class RecordWriter {

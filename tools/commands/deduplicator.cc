@@ -23,9 +23,9 @@ Deduplicator::Deduplicator(const DedupOptions& options, SeenKeys& seen, unsigned
                                       os::IsTerminal(os::kStandardOutput))) {}
 
 bool Deduplicator::Read(const InputOptions& input, Output* out, const char* consequence) {
-  KeyReader reader(
-      input,
-      {.records = out != nullptr, .raws = options_.text.given(), .max_batch = kMaxDedupBatch});
+  KeyReader reader(input, {.records = out != nullptr,
+                           .raws = options_.text.given(),
+                           .max_batch = seen_.LargestBatch()});
   bool complete = true;
   try {
     WriteNew(reader, out);
@@ -67,7 +67,7 @@ nlohmann::ordered_json Deduplicator::Report() const {
     const TextUnits::Counts& counts = texts_.counts();
     json = {{"documents", counts.documents}, {"written", counts.written},
             {"changed", counts.changed},     {"units", counts.units},
-            {"repeated", counts.repeated},   {"expected_lost", counts.lost}};
+            {"repeated", counts.repeated},   {"expected_lost", counts.at_most_lost()}};
   } else {
     json = {{"lines", lines_.keys()},
             {"new", lines_.fresh()},
@@ -94,7 +94,7 @@ std::string Deduplicator::Summary() const {
   return Counted(counts.documents, "document") + ": " + WithCommas(counts.written) + " written, " +
          WithCommas(counts.changed) + " of them changed; " + WithCommas(counts.repeated) + " of " +
          Counted(counts.units, unit) + " repeated, of which at most " +
-         (counts.lost < 0.01 ? "0.01" : Format("%.2g", counts.lost)) +
+         (counts.at_most_lost() < 0.01 ? "0.01" : Format("%.2g", counts.at_most_lost())) +
          " are expected to have been new; " + bytes;
 }
 

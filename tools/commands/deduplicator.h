@@ -24,13 +24,16 @@ class KeyCounts {
   explicit KeyCounts(double fpr) : fpr_(fpr) {}
 
   // Counts `keys` keys, of which the filter recognized `fresh` as new. `fpr` is the rate after
-  // these keys. At rate p, a new key is recognized as new with probability 1 - p. So for each
-  // recognized key, p / (1 - p) new keys are expected to be lost.
+  // these keys. At rate p, a new key is recognized with probability 1 - p, so each recognized key
+  // stands for 1 / (1 - p) new keys (the estimator of Horvitz and Thompson, "A Generalization of
+  // Sampling Without Replacement From a Finite Universe", 1952). p / (1 - p) of them are lost.
+  // Above kBlindFpr, all keys that were not recognized count as lost.
   void Add(uint64_t keys, uint64_t fresh, double fpr) {
     keys_ += keys;
     fresh_ += fresh;
     const double p = (fpr_ + fpr) / 2;
-    if (fresh > 0) lost_ += static_cast<double>(fresh) * p / (1 - p);
+    lost_ += p > kBlindFpr ? static_cast<double>(keys - fresh)
+                           : static_cast<double>(fresh) * p / (1 - p);
     fpr_ = fpr;
   }
 

@@ -42,6 +42,37 @@ size_t ContainsIn(const Filter& filter, const Engine& engine, const Keys& keys, 
                                       : engine.Contains(filter, keys, found);
 }
 
+// An overfull filter gets this number of batches of new keys while it receives as many keys as its
+// capacity.
+constexpr uint64_t kBatchesToCapacity = 16;
+
+uint64_t LargestBatchFor(uint64_t capacity) {
+  return std::clamp<uint64_t>(capacity / kBatchesToCapacity, 64, kMaxDedupBatch);
+}
+
+// Follows the false-positive rate of a filter.
+class Rate {
+ public:
+  // Up to the capacity, the rate follows from the number of keys. InsertIfAbsent does not count new
+  // keys that are false positives. So beyond the capacity, the rate is computed from the bits,
+  // which takes O(bytes), after about capacity / kBatchesToCapacity more new keys.
+  double Of(const Filter& filter) {
+    const uint64_t count = filter.inserted_count(), capacity = filter.capacity();
+    if (count <= capacity || KindInfo(filter.kind()).has_layers) return FprByCount(filter);
+    const double inserted_per_batch =
+        (1 - rate_) * static_cast<double>(capacity) / static_cast<double>(kBatchesToCapacity);
+    if (count < count_ || static_cast<double>(count - count_) > inserted_per_batch) {
+      rate_ = filter.expected_fpr();
+      count_ = count;
+    }
+    return rate_;
+  }
+
+ private:
+  uint64_t count_ = 0;  // for which rate_ was computed
+  double rate_ = 0;
+};
+
 class InFilter final : public SeenKeys {
  public:
   InFilter(ChangeableFilter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
@@ -63,18 +94,24 @@ class InFilter final : public SeenKeys {
     }
     return n;
   }
-  double Fpr() const override { return FprByCount(filter_); }
+  double Fpr() override { return rate_.Of(filter_); }
   uint64_t bytes() const override { return filter_.bytes(); }
+  size_t LargestBatch() const override {
+    return KindInfo(filter_.kind()).has_layers ? kMaxDedupBatch
+                                               : LargestBatchFor(filter_.capacity());
+  }
 
  private:
   ChangeableFilter& filter_;
   const Engine& engine_;
+  Rate rate_;
   std::vector<uint64_t> rejected_;
 };
 
 class OnlyInFilter final : public SeenKeys {
  public:
-  OnlyInFilter(const Filter& filter, const Engine& engine) : filter_(filter), engine_(engine) {}
+  OnlyInFilter(const Filter& filter, const Engine& engine)
+      : filter_(filter), engine_(engine), fpr_(filter.expected_fpr()) {}
 
   size_t Contains(const Keys& keys, Bitmap found) override {
     return ContainsIn(filter_, engine_, keys, found);
@@ -82,12 +119,14 @@ class OnlyInFilter final : public SeenKeys {
   size_t InsertIfAbsent(const Keys& keys, Bitmap fresh) override {
     return text::FindAbsent(*this, keys, fresh);
   }
-  double Fpr() const override { return filter_.expected_fpr(); }
+  double Fpr() override { return fpr_; }
   uint64_t bytes() const override { return filter_.bytes(); }
+  size_t LargestBatch() const override { return kMaxDedupBatch; }
 
  private:
   const Filter& filter_;
   const Engine& engine_;
+  const double fpr_;  // expected_fpr() reads the whole filter
 };
 
 std::chrono::nanoseconds Now() { return std::chrono::system_clock::now().time_since_epoch(); }
@@ -96,7 +135,7 @@ template <typename F>
 class InWindow final : public SeenInWindow {
  public:
   InWindow(WindowedFilter<F> filter, const Engine& engine)
-      : filter_(std::move(filter)), engine_(engine) {}
+      : filter_(std::move(filter)), engine_(engine), rates_(filter_.filters().size()) {}
 
   size_t Contains(const Keys& keys, Bitmap found) override {
     Advance();
@@ -108,8 +147,17 @@ class InWindow final : public SeenInWindow {
     highest_ = std::max(highest_, Fpr());
     return n;
   }
-  double Fpr() const override { return filter_.expected_fpr(); }
+  double Fpr() override {
+    double log_of_none = 0;
+    for (size_t i = 0; i < rates_.size(); ++i) {
+      log_of_none += std::log1p(-rates_[i].Of(filter_.filters()[i]));
+    }
+    return std::max(0.0, -std::expm1(log_of_none));  // never -0
+  }
   uint64_t bytes() const override { return filter_.bytes(); }
+  size_t LargestBatch() const override {
+    return by_time() ? LargestBatchFor(filter_.filters().front().capacity()) : kMaxDedupBatch;
+  }
   double HighestFpr() const override { return highest_; }
   double FprAtCapacity() const override {
     double log_of_none = 0;
@@ -125,12 +173,14 @@ class InWindow final : public SeenInWindow {
   }
 
  private:
+  bool by_time() const { return filter_.span() != std::chrono::nanoseconds(0); }
   void Advance() {
-    if (filter_.span() != std::chrono::nanoseconds(0)) filter_.Advance(Now());
+    if (by_time()) filter_.Advance(Now());
   }
 
   WindowedFilter<F> filter_;
   const Engine& engine_;
+  std::vector<Rate> rates_;  // of the filters
   double highest_ = 0;
 };
 

@@ -18,12 +18,23 @@
 
 namespace tamis::tools {
 
+// Largest number of keys in a batch: enough work for several threads.
+inline constexpr size_t kMaxDedupBatch = size_t{1} << 15;
+
+// Above this rate, a filter recognizes fewer than one in 1,000 new keys. The recognized keys are
+// then too few to estimate the number of new keys.
+inline constexpr double kBlindFpr = 0.999;
+
 // InsertIfAbsent throws Error(kInvalidArgument) if a key does not fit.
 class SeenKeys : public text::KnownKeys {
  public:
-  // Returns the false-positive rate for the keys inserted so far.
-  virtual double Fpr() const = 0;
+  // Returns the current false-positive rate.
+  virtual double Fpr() = 0;
   virtual uint64_t bytes() const = 0;
+  // Returns the largest number of keys in a batch for which the rate changes slowly between
+  // batches, at least 64 and at most kMaxDedupBatch. If the filter cannot become overfull, returns
+  // kMaxDedupBatch.
+  virtual size_t LargestBatch() const = 0;
 };
 
 // Returns an object that remembers all keys in `filter`, which must outlive the object.

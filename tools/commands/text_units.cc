@@ -21,6 +21,7 @@ double FalselyRepeated(size_t keys, size_t needed, double p) {
   const double k = static_cast<double>(keys), q = static_cast<double>(needed) / k;
   if (p <= 0) return 0;
   if (q <= p) return 1;
+  if (keys == 1) return p;
   const double rest = needed == keys ? 0 : (1 - q) * std::log((1 - q) / (1 - p));
   return std::exp(-k * (q * std::log(q / p) + rest));
 }
@@ -106,25 +107,27 @@ Fate TextUnits::FateOf(const text::Document& document) const {
   return document.fate;
 }
 
+// Each new unit that was recognized stands for q / (1 - q) new units that were not, where q is an
+// upper bound of the probability of a false positive: see KeyCounts::Add.
 void TextUnits::AddLost(double fpr) {
-  const double p = (*fpr_ + fpr) / 2;
-  fpr_ = fpr;
   units_.ForEachUnit([&](const text::Unit& unit) {
     ++counts_.units;
     counts_.repeated += unit.repeated ? 1 : 0;
-    if (unit.repeated) return;
-    // A unit whose share is just below the threshold needs few false positives.
-    const auto known =
-        static_cast<size_t>(std::lround(unit.share * static_cast<double>(unit.keys)));
     const size_t needed = text::Needed(unit.keys, unit_options_.threshold);
-    const double lost = FalselyRepeated(unit.keys - known, needed - known, p);
-    counts_.lost += lost < 1 ? lost / (1 - lost) : 1;
+    if (FalselyRepeated(unit.keys, needed, fpr) > kBlindFpr) {
+      counts_.lost += unit.repeated ? 1 : 0;
+    } else if (!unit.repeated) {
+      // A unit whose share is just below the threshold needs few false positives.
+      const auto known =
+          static_cast<size_t>(std::lround(unit.share * static_cast<double>(unit.keys)));
+      const double lost = FalselyRepeated(unit.keys - known, needed - known, fpr);
+      counts_.lost += lost < 1 ? lost / (1 - lost) : 1;
+    }
   });
 }
 
 void TextUnits::Compare(const KeyBatch& batch, SeenKeys& seen) {
   units_.Split(batch.strings);
-  if (!fpr_) fpr_ = seen.Fpr();
   units_.Judge(seen);
   AddLost(seen.Fpr());
   units_.ForEachDocument([&](const text::Document& document) {

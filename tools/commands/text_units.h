@@ -4,6 +4,7 @@
 
 #include <tamis/keys.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,8 @@ class TextUnits {
     uint64_t units = 0;    // units with keys
     uint64_t repeated = 0;
     double lost = 0;  // upper bound of the expected number of new units that are taken for repeated
+
+    double at_most_lost() const { return std::min(lost, static_cast<double>(repeated)); }
   };
 
   // `threads` split texts into units, at least 1. The result does not depend on their number.
@@ -70,6 +73,7 @@ class TextUnits {
   Keys KeysOf(const KeyBatch& batch);
 
  private:
+  // `fpr` is the rate after the batch, which is the highest rate in it.
   void AddLost(double fpr);
   text::Fate FateOf(const text::Document& document) const;
   std::string_view Annotated(const KeyBatch& batch, size_t i, const text::Units::Judged& judged);
@@ -80,7 +84,6 @@ class TextUnits {
   const text::UnitOptions unit_options_;
   text::Units units_;
   std::string record_;
-  std::optional<double> fpr_;  // after the last batch
   Counts counts_;
 };
 
