@@ -55,13 +55,12 @@ class Rate {
  public:
   // Up to the capacity, the rate follows from the number of keys. InsertIfAbsent does not count new
   // keys that are false positives. So beyond the capacity, the rate is computed from the bits,
-  // which takes O(bytes), after about capacity / kBatchesToCapacity more new keys.
+  // which takes O(bytes), after every half of a batch of new keys.
   double Of(const Filter& filter) {
     const uint64_t count = filter.inserted_count(), capacity = filter.capacity();
     if (count <= capacity || KindInfo(filter.kind()).has_layers) return FprByCount(filter);
-    const double inserted_per_batch =
-        (1 - rate_) * static_cast<double>(capacity) / static_cast<double>(kBatchesToCapacity);
-    if (count < count_ || static_cast<double>(count - count_) > inserted_per_batch) {
+    const double half_batch = static_cast<double>(capacity) / (2 * kBatchesToCapacity);
+    if (count < count_ || static_cast<double>(count - count_) > (1 - rate_) * half_batch) {
       rate_ = filter.expected_fpr();
       count_ = count;
     }
