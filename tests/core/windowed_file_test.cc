@@ -39,18 +39,25 @@ std::vector<std::string> Strings(size_t n) {
   return keys;
 }
 
-BlockWindow TimeGolden() {
+// Early versions of tamis recorded no types.
+enum class Types { kRecorded, kUnknown };
+
+Keys Typed(Keys keys, Types types) {
+  return types == Types::kRecorded ? keys : keys.WithKeyType(KeyType::kUnknown);
+}
+
+BlockWindow TimeGolden(Types types) {
   BlockWindow window({.window = 20, .span = 10min, .fpr = 0.01, .filters = 3});
   window.Advance(1'799'999'700s);
-  window.Insert(Integers(0, 12));
+  window.Insert(Typed(Integers(0, 12), types));
   window.Advance(1'800'000'150s);
-  window.Insert(Strings(5));
+  window.Insert(Typed(Strings(5), types));
   return window;
 }
 
-BloomWindow KeysGolden() {
+BloomWindow KeysGolden(Types types) {
   BloomWindow window({.window = 10, .fpr = 0.02, .filters = 2, .hash = {HashKind::kXxh64, 7}});
-  window.Insert(Integers(0, 25));
+  window.Insert(Typed(Integers(0, 25), types));
   return window;
 }
 
@@ -62,13 +69,16 @@ void ExpectGolden(const WindowedFilter<F>& window, const std::string& name) {
   const WindowedFilter<F> loaded = WindowedFilter<F>::Load(GoldenPath(name));
   EXPECT_EQ(loaded.time(), window.time());
   EXPECT_EQ(loaded.max_keys(), window.max_keys());
+  EXPECT_EQ(loaded.key_types(), window.key_types());
   loaded.Save(folder / "again");
   EXPECT_EQ(ReadBytes(folder / "again"), ReadBytes(GoldenPath(name)));
 }
 
 TEST(WindowedFileTest, Golden_IsReadAndWritten) {
-  ExpectGolden(TimeGolden(), "window_v1_time");
-  ExpectGolden(KeysGolden(), "window_v1_keys");
+  ExpectGolden(TimeGolden(Types::kUnknown), "window_v1_time");
+  ExpectGolden(KeysGolden(Types::kUnknown), "window_v1_keys");
+  ExpectGolden(TimeGolden(Types::kRecorded), "window_v1_time_types");
+  ExpectGolden(KeysGolden(Types::kRecorded), "window_v1_keys_types");
   BlockWindow window = BlockWindow::Load(GoldenPath("window_v1_time"));
   EXPECT_TRUE(window.Contains(Integers(3, 4)[0]));
   window.Advance(1'800'000'600s);
@@ -118,7 +128,7 @@ TEST(WindowedFileTest, OtherFiles_Throw) {
   ExpectError([&] { BlockWindow::Load(filter); }, ErrorCode::kCorrupt, "magic");
   ExpectError([&] { BlockWindow::Load(folder / "none"); }, ErrorCode::kIo, "");
   ExpectError([&] { BlockWindow::Load(folder.path()); }, ErrorCode::kIo, "");
-  ExpectError([&] { TimeGolden().Save(folder / "old", {.version = 1}); },
+  ExpectError([&] { TimeGolden(Types::kRecorded).Save(folder / "old", {.version = 1}); },
               ErrorCode::kInvalidArgument, "version 1");
   EXPECT_EQ(folder.NumFiles(), 0u);
 }

@@ -284,6 +284,38 @@ TYPED_TEST(WindowedFilterTest, AListIsOfStrings) {
   EXPECT_TRUE(filter.InsertIfAbsent("third"));
 }
 
+// The types are those of the keys in the ring, by every way to insert.
+TYPED_TEST(WindowedFilterTest, RecordsTheTypesOfItsKeys) {
+  const Engine engine({.threads = 2});
+  const auto expect = [](const std::string& what, KeyType type, const auto& insert) {
+    typename TestFixture::Window window({.window = 6});
+    EXPECT_EQ(window.key_types(), KeyTypes());
+    insert(window);
+    EXPECT_EQ(window.key_types(), KeyTypes(type)) << what;
+    window.Insert("a string");
+    KeyTypes both = type;
+    both.Add(KeyType::kBytes);
+    EXPECT_EQ(window.key_types(), both) << what;
+    for (uint64_t key = 100; key < 100 + 2 * window.max_keys(); ++key) window.Insert(key);
+    EXPECT_EQ(window.key_types(), KeyTypes(KeyType::kInteger)) << what;
+    window.Clear();
+    EXPECT_EQ(window.key_types(), KeyTypes());
+  };
+  const std::vector<uint64_t> keys = {1, 2, 3};
+  std::vector<uint64_t> words(1);
+  const std::string text = "text";
+  expect("integer", KeyType::kInteger, [](auto& window) { window.Insert(uint64_t{7}); });
+  expect("text", KeyType::kBytes, [&](auto& window) { window.Insert(std::string_view(text)); });
+  expect("new integer", KeyType::kInteger,
+         [](auto& window) { EXPECT_TRUE(window.InsertIfAbsent(uint64_t{7})); });
+  expect("hash", KeyType::kUnknown, [](auto& window) { window.InsertHash(7); });
+  expect("integers", KeyType::kInteger, [&](auto& window) { window.Insert(keys); });
+  expect("integers of an engine", KeyType::kInteger,
+         [&](auto& window) { window.InsertIfAbsent(keys, Bitmap(words), &engine); });
+  expect("times", KeyType::kTime,
+         [&](auto& window) { window.Insert(Keys(keys).WithKeyType(KeyType::kTime)); });
+}
+
 TYPED_TEST(WindowedFilterTest, ClearForgetsAll) {
   typename TestFixture::Window filter({.window = 50, .fpr = kHardlyEver});
   const std::vector<uint64_t> keys = RandomKeys(200, 4);

@@ -520,22 +520,26 @@ def join_part(key_type, hash_kind, bits, blocks, kept_keys, keys, contents):
 
 
 # Name: number of the kind, geometry of each filter, hash, seed, window in keys, span and time in ns (None: by keys),
-# capacity of each filter, and the keys of each filter, oldest first
+# capacity of each filter, the keys of each filter, oldest first, and the types of the keys of each filter
 WINDOW_RECIPES = {
     "window_v1_time": (1, (1, 0, 0), XXH3, 0, 20, (600 * 10**9, 1_800_000_150 * 10**9), 10,
-                       [integers(0), integers(12), strings(5)]),
+                       [integers(0), integers(12), strings(5)], [(), (0,), (0,)]),
+    "window_v1_time_types": (1, (1, 0, 0), XXH3, 0, 20, (600 * 10**9, 1_800_000_150 * 10**9), 10,
+                             [integers(0), integers(12), strings(5)], [(), (INTEGER,), (BYTES,)]),
     "window_v1_keys": (6, (128, 9, 0), XXH64, 7, 10, None, 10,
-                       [integers(20)[10:], integers(25)[20:]]),
+                       [integers(20)[10:], integers(25)[20:]], [(0,), (0,)]),
+    "window_v1_keys_types": (6, (128, 9, 0), XXH64, 7, 10, None, 10,
+                             [integers(20)[10:], integers(25)[20:]], [(INTEGER,), (INTEGER,)]),
 }
 
 
-def window_file(kind, geometry, hash_kind, seed, window, times, capacity, keys_of_filters):
+def window_file(kind, geometry, hash_kind, seed, window, times, capacity, keys_of_filters, types_of_filters):
     files = []
-    for keys in keys_of_filters:
+    for keys, types in zip(keys_of_filters, types_of_filters):
         payload = (split_block(geometry[0], hash_kind, seed, keys) if kind == 1 else
                    bloom(*geometry[:2], hash_kind, seed, keys))
         files.append(file_of_version_2(kind, geometry, hash_kind, seed, len(keys), capacity, payload,
-                                       (0,) if keys else (), False))
+                                       types, False))
     span, time = times or (0, 0)
     header = b"tamis\r\n\x17" + struct.pack("<IIIIQqqIIQ56x", 1, 128, kind, len(files), window, span, time,
                                              1 if times else 0, 0, len(files[0]))

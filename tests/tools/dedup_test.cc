@@ -196,6 +196,10 @@ TEST_F(DedupTest, AWindow_IsSavedAndContinued) {
   fails("--filter time", "time is a window: give --window 1h");
   fails("--filter last", "last is a window: give --window 2");
   fails("--window 1h --filter plain", "leave out --window");
+  fails("--integers --window 1h --filter time", "time: its keys are text, and not integers");
+  fails("--integers --window 2 --filter last", "leave out --integers and --u64, or --any-type");
+  EXPECT_EQ(Ok("seq 2 | tamis dedup -q --integers --any-type --window 1h --filter time").out,
+            "1\n2\n");
   fails("--window 1h --filter missing/f --capacity 5", "missing", 3);
   EXPECT_TRUE(Sh("tamis query time one").ErrHas("belongs to a window"));
   EXPECT_TRUE(Sh("tamis dedup time").ErrHas("a filter saved by tamis"));

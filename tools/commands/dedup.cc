@@ -434,7 +434,11 @@ int RunInFolder(const DedupOptions& options, const Engine& engine) {
 // Makes the window, or continues the window in the file.
 std::unique_ptr<SeenInWindow> WindowFor(const DedupOptions& options, bool exists,
                                         const Engine& engine) {
-  if (exists) return LoadWindow(options.filter, options.window, engine);
+  if (exists) {
+    std::unique_ptr<SeenInWindow> window = LoadWindow(options.filter, options.window, engine);
+    options.form.Require(window->key_types(), options.filter, options.key_type());
+    return window;
+  }
   if (options.window.by_time() && options.made.capacity == 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--window " + WindowText(options.window) +

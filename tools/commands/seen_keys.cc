@@ -158,6 +158,7 @@ class InWindow final : public SeenInWindow {
     return by_time() ? LargestBatchFor(filter_.filters().front().capacity()) : kMaxDedupBatch;
   }
   double HighestFpr() const override { return highest_; }
+  KeyTypes key_types() const override { return filter_.key_types(); }
   double FprAtCapacity() const override {
     double log_of_none = 0;
     for (const F& f : filter_.filters()) {

@@ -6,6 +6,7 @@
 #include <tamis/engine/windowed_filter.h>
 #include <tamis/file/file.h>
 #include <tamis/filters/filter.h>
+#include <tamis/key_types.h>
 #include <tamis/keys.h>
 
 #include <cstddef>
@@ -52,6 +53,8 @@ class SeenInWindow : public SeenKeys {
   // made for. The first is higher if more keys came within the time of a window by time.
   virtual double HighestFpr() const = 0;
   virtual double FprAtCapacity() const = 0;
+  // Returns the types of the keys, like WindowedFilter.
+  virtual KeyTypes key_types() const = 0;
   // Saves the window, with a notice on a terminal. Then calls OutputIsSaved.
   virtual void Save(const std::string& path, bool quiet, const SaveOptions& options) const = 0;
 };

@@ -111,6 +111,13 @@ double WindowedFilter<F>::expected_fpr() const {
 }
 
 template <typename F>
+KeyTypes WindowedFilter<F>::key_types() const noexcept {
+  KeyTypes types;
+  for (const F& filter : filters_) types.Add(filter.key_types());
+  return types;
+}
+
+template <typename F>
 size_t WindowedFilter<F>::Contains(Keys keys, Bitmap out, const Engine* engine) const {
   const auto query = [&](const Keys& some, uint64_t* bits) { Query(some, bits, engine); };
   return detail::Answer(query, traits(), keys, out);
@@ -179,12 +186,13 @@ size_t WindowedFilter<F>::Apply(Change change, const Keys& keys, const ChangeOut
     size_t num_fresh = 0;
     for (size_t at = 0, n = 0; at < some.size(); at += n) {
       n = std::min<uint64_t>(limit_ - Newest().inserted_count(), some.size() - at);
-      const Hashes piece{some.subspan(at, n)};
+      const Hashes hashes_of_piece{some.subspan(at, n)};
+      const Keys piece = Keys(hashes_of_piece).WithKeyType(keys.key_type());
       const Bitmap out({inserted, BitmapWords(n)});
       engine != nullptr ? engine->InsertIfAbsent(Newest(), piece, out)
                         : Newest().InsertIfAbsent(piece, out);
       if (change == Change::kInsertIfAbsent) {
-        Find(piece, &Newest(), older, engine);
+        Find(hashes_of_piece, &Newest(), older, engine);
         for (size_t i = 0; i < BitmapWords(n); ++i) inserted[i] &= ~older[i];
         outcomes.AddFresh(first + at, inserted, n);
         num_fresh += kernels.popcount(inserted, BitmapWords(n));

@@ -20,6 +20,7 @@
 #include "tamis/filters/bloom_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
+#include "tamis/key_types.h"
 #include "tamis/keys.h"
 #include "tamis/memory.h"
 #include "tamis/queryable.h"
@@ -140,8 +141,9 @@ class WindowedFilter final : public Queryable, public Changeable {
   // The false-positive rate with the keys kept now: 1 - (1 - p1) (1 - p2) ... for the rates p1, p2,
   // ... that FprByCount returns for the filters. O(filters).
   double expected_fpr() const override;
-  // KeyType::kUnknown, because a window does not record types.
-  KeyTypes key_types() const noexcept override { return KeyType::kUnknown; }
+  // The types of the keys in all filters of the ring. Has KeyType::kUnknown if an early version of
+  // tamis inserted one of them.
+  KeyTypes key_types() const noexcept override;
   QueryTraits traits() const noexcept override { return {.backend = &filters_.front().backend()}; }
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
 
@@ -157,23 +159,21 @@ class WindowedFilter final : public Queryable, public Changeable {
   using Queryable::Contains;
 
   // Insert one key, and return whether Contains was false for it before.
-  bool InsertIfAbsent(uint64_t key) { return InsertHashIfAbsent(HashU64(key, hash())); }
-  bool InsertIfAbsent(std::string_view key) { return InsertHashIfAbsent(HashBytes(key, hash())); }
-  bool InsertHashIfAbsent(uint64_t hash) {
-    const bool is_new = !ContainsHash(hash);
-    InsertHash(hash);
-    return is_new;
+  bool InsertIfAbsent(uint64_t key) {
+    return InsertOneIfAbsent(KeyType::kInteger, HashU64(key, hash()));
   }
+  bool InsertIfAbsent(std::string_view key) {
+    return InsertOneIfAbsent(KeyType::kBytes, HashBytes(key, hash()));
+  }
+  bool InsertHashIfAbsent(uint64_t hash) { return InsertOneIfAbsent(KeyType::kUnknown, hash); }
   // In contrast to other classes, also inserts keys that only older filters of the ring have. Such
   // a key counts from this insertion, and its bit in `fresh` is 0.
   using Changeable::InsertIfAbsent;
 
   // Insert one key.
-  void Insert(uint64_t key) { InsertHash(HashU64(key, hash())); }
-  void Insert(std::string_view key) { InsertHash(HashBytes(key, hash())); }
-  void InsertHash(uint64_t hash) {
-    if (Newest().InsertHashIfAbsent(hash) && Newest().inserted_count() >= limit_) Turn();
-  }
+  void Insert(uint64_t key) { InsertOne(KeyType::kInteger, HashU64(key, hash())); }
+  void Insert(std::string_view key) { InsertOne(KeyType::kBytes, HashBytes(key, hash())); }
+  void InsertHash(uint64_t hash) { InsertOne(KeyType::kUnknown, hash); }
   using Changeable::Insert;
 
   // Without this overload, {"a", "b"} would be taken for one iterator pair.
@@ -198,6 +198,19 @@ class WindowedFilter final : public Queryable, public Changeable {
   explicit WindowedFilter(const WindowOptions& options, std::vector<F> filters);
 
   F& Newest() noexcept { return filters_[newest_]; }
+  void InsertOne(KeyType type, uint64_t hash) {
+    F& newest = Newest();
+    KeyTypes types = newest.key_types();
+    if (!newest.InsertHashIfAbsent(hash)) return;
+    types.Add(type);
+    newest.set_key_types(types);
+    if (newest.inserted_count() >= limit_) Turn();
+  }
+  bool InsertOneIfAbsent(KeyType type, uint64_t hash) {
+    const bool is_new = !ContainsHash(hash);
+    InsertOne(type, hash);
+    return is_new;
+  }
   // Clears the oldest filter, which becomes the newest.
   void Turn();
 
