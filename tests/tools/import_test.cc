@@ -79,6 +79,13 @@ TEST_F(ImportTest, HashlookupOfFiles) {
   // Lower case and --hex are other keys.
   EXPECT_EQ(Sh("sha1sum *.bin | cut -c1-40 | " + query).out, "");
   EXPECT_EQ(Sh("sha1sum *.bin | cut -c1-40 | " + query + " --hex").out, "");
+  // An empty line is a key if this is asked for.
+  known.Insert("");
+  known.Save(Path("empty.bloom"));
+  EXPECT_EQ(Sh("printf '\\n' | tamis query empty.bloom --format dcso -c").out, "0/0\n");
+  EXPECT_EQ(Ok("printf '\\n' | tamis query empty.bloom --format dcso -c --empty keep").out,
+            "1/1\n");
+  EXPECT_EQ(Ok("printf '\\n' | " + query + " -c --empty keep").out, "0/1\n");
   Write("asked", "A9993E364706816ABA3E25717850C26C9CD0D89D\n");
   for (const char* how : {"", " --map", " --no-map"}) {
     EXPECT_EQ(Ok(query + how + " -c asked").out, "1/1\n") << how;
