@@ -13,6 +13,7 @@
 #include "formats/src/dcso_hash.h"
 #include "formats/src/format_lookup.h"
 #include "formats/src/key_visit.h"
+#include "formats/src/value_text.h"
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
@@ -69,7 +70,8 @@ BitsView DcsoView(uint64_t* words, uint64_t num_bits, uint32_t num_hashes) noexc
 DcsoBloomFilter::Header DcsoBloomFilter::HeaderFor(const DcsoOptions& options) {
   if (options.capacity == 0) RefuseDcso("for 0 keys cannot be made; allowed: 1 or more");
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    RefuseDcso(detail::StrCat("cannot have a false-positive rate of ", std::to_string(options.fpr),
+    RefuseDcso(detail::StrCat("cannot have a false-positive rate of ",
+                              detail::ValueText(options.fpr),
                               "; it must be between 0 and 1, both excluded"));
   }
   // The same operations in the same order as in Go, because the last digit can matter. The ceiling
@@ -213,7 +215,7 @@ void DcsoBloomFilter::Merge(const DcsoBloomFilter& other) {
     if (mine == theirs) return;
     throw Error(ErrorCode::kIncompatible,
                 detail::StrCat("DCSO filters with different ", what, " cannot be merged: ",
-                               std::to_string(mine), " and ", std::to_string(theirs)));
+                               detail::ValueText(mine), " and ", detail::ValueText(theirs)));
   };
   compare("capacities", capacity(), other.capacity());
   compare("requested rates", fpr(), other.fpr());

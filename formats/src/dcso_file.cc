@@ -7,6 +7,7 @@
 
 #include "core/src/file/file_format.h"
 #include "core/src/file/regular_file.h"
+#include "formats/src/value_text.h"
 #include "tamis/backends.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
@@ -61,7 +62,7 @@ void DcsoBloomFilter::Check(const Header& header, uint64_t size, const fs::path&
   };
   require(header.capacity != 0, "capacity", kDcsoCapacityAt, "is 0, must be 1 or more");
   require(header.fpr > 0 && header.fpr < 1, "rate", kDcsoRateAt,
-          detail::StrCat("is ", std::to_string(header.fpr),
+          detail::StrCat("is ", detail::ValueText(header.fpr),
                          ", must be between 0 and 1, both excluded"));
   require(header.num_hashes != 0 && header.num_hashes <= kMaxHashes, "hashes", kDcsoHashesAt,
           detail::StrCat("is ", header.num_hashes, ", allowed: [1, ", kMaxHashes, "]"));

@@ -12,6 +12,7 @@
 #include "formats/src/format_lookup.h"
 #include "formats/src/guava_keys.h"
 #include "formats/src/guava_walk.h"
+#include "formats/src/value_text.h"
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
@@ -44,7 +45,8 @@ std::pair<double, double> BitsAndHashes(const GuavaOptions& options) {
                        " keys cannot be made; allowed: [1, 2^63 - 1], or num_bits and num_hashes"));
   }
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    RefuseGuava(detail::StrCat("cannot have a false-positive rate of ", std::to_string(options.fpr),
+    RefuseGuava(detail::StrCat("cannot have a false-positive rate of ",
+                               detail::ValueText(options.fpr),
                                "; it must be between 0 and 1, both excluded"));
   }
   // The same operations in the same order as in Java, because the last digit can matter.

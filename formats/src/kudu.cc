@@ -11,6 +11,7 @@
 #include "core/src/filters/base/sizing_checks.h"
 #include "formats/src/format_lookup.h"
 #include "formats/src/kudu_hash.h"
+#include "formats/src/value_text.h"
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
@@ -84,8 +85,8 @@ uint32_t KuduBlockBloomFilter::LogSpaceFor(const KuduOptions& options) {
     if (rate(log) <= options.fpr) return log;
   }
   RefuseKudu(detail::StrCat("for ", options.capacity, " keys at a rate of ",
-                            std::to_string(options.fpr), " needs more than 2^", kMaxLogSpaceBytes,
-                            " bytes; allowed exponents: ", allowed));
+                            detail::ValueText(options.fpr), " needs more than 2^",
+                            kMaxLogSpaceBytes, " bytes; allowed exponents: ", allowed));
 }
 
 KuduBlockBloomFilter::KuduBlockBloomFilter(KuduType type, const KuduOptions& options)

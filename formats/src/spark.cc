@@ -14,6 +14,7 @@
 #include "formats/src/key_visit.h"
 #include "formats/src/spark_hash.h"
 #include "formats/src/spark_walk.h"
+#include "formats/src/value_text.h"
 #include "tamis/backends.h"
 #include "tamis/detail/kernels.h"
 #include "tamis/detail/str_cat.h"
@@ -55,7 +56,8 @@ std::pair<double, double> BitsAndHashes(const SparkOptions& options) {
   const auto keys = static_cast<double>(options.capacity);
   if (options.num_bits != 0) return {given_bits, HashesFor(keys, given_bits)};
   if (!(options.fpr > 0 && options.fpr < 1)) {
-    RefuseSpark(detail::StrCat("cannot have a false-positive rate of ", std::to_string(options.fpr),
+    RefuseSpark(detail::StrCat("cannot have a false-positive rate of ",
+                               detail::ValueText(options.fpr),
                                "; it must be between 0 and 1, both excluded"));
   }
   const double log2 = std::log(2.0);

@@ -26,6 +26,7 @@
 #include "tamis/parquet/bloom_filter.h"
 #include "tamis/parquet/footer.h"
 #include "tamis/parquet/source.h"
+#include "tamis/units.h"
 
 namespace tamis::parquet {
 namespace {
@@ -61,7 +62,7 @@ std::vector<size_t> ColumnsOf(const Schema& schema, const AddOptions& options) {
   }
   if (!(options.fpr >= kMinFpr && options.fpr <= kMaxFpr)) {
     throw Error(ErrorCode::kInvalidArgument,
-                detail::StrCat("fpr is ", std::to_string(options.fpr), "; allowed: [1e-12, 0.5]"));
+                detail::StrCat("fpr is ", NumberText(options.fpr), "; allowed: [1e-12, 0.5]"));
   }
   std::vector<size_t> columns;
   for (const std::string& path : options.columns) columns.push_back(schema.Find(path));

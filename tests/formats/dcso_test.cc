@@ -201,7 +201,8 @@ TEST(DcsoTest, Merge_IsTheUnion) {
     ExpectError([&] { one.Merge(DcsoBloomFilter(other)); }, ErrorCode::kIncompatible, text);
   };
   refused({.capacity = 1001, .fpr = 0.01}, "capacities");
-  refused({.capacity = 1000, .fpr = 0.02}, "requested rates");
+  refused({.capacity = 1000, .fpr = 0.02}, "requested rates cannot be merged: 0.01 and 0.02");
+  refused({.capacity = 1000, .fpr = 1e-9}, "0.01 and 1e-09");
   EXPECT_TRUE(std::ranges::equal(one.words(), both.words()));
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/src/file/file_format.h"
 #include "formats/src/block_import.h"
+#include "formats/src/value_text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/key_types_text.h"
@@ -91,7 +92,7 @@ Chain ReadChain(std::span<const std::byte> record) {
   }
   if (!(chain.fpr > 0 && chain.fpr < 1)) {  // also true for NaN
     FailKvrocks(ErrorCode::kCorrupt, "error rate", want - kFprFromEnd,
-                detail::StrCat("is ", std::to_string(chain.fpr),
+                detail::StrCat("is ", detail::ValueText(chain.fpr),
                                ", allowed: between 0 and 1, both excluded"));
   }
   return chain;

@@ -12,6 +12,7 @@
 #include "formats/src/bit_walk.h"
 #include "formats/src/format_lookup.h"
 #include "formats/src/redis/redis_keys.h"
+#include "formats/src/value_text.h"
 #include "tamis/backends.h"
 #include "tamis/detail/compiler.h"
 #include "tamis/detail/kernels.h"
@@ -43,7 +44,7 @@ void RequireOptions(const RedisBloomOptions& options) {
   }
   if (!(options.error_rate > 0 && options.error_rate < 1)) {
     RefuseRedisBloom(detail::StrCat("cannot have an error rate of ",
-                                    std::to_string(options.error_rate),
+                                    detail::ValueText(options.error_rate),
                                     "; it must be between 0 and 1, both excluded"));
   }
   if (options.expansion > kMaxExpansion) {
@@ -106,7 +107,7 @@ Hash128 HashOf(bool hash32, RedisIntegers integers, Key key) noexcept {
 RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, uint32_t flags) {
   if (capacity == 0 || !(error_rate > 0 && error_rate < 1)) {
     RefuseRedisBloom(detail::StrCat("cannot have a link for ", capacity,
-                                    " keys at an error rate of ", std::to_string(error_rate)));
+                                    " keys at an error rate of ", detail::ValueText(error_rate)));
   }
   RedisBloomLink link;
   link.capacity = capacity;
@@ -115,7 +116,7 @@ RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, 
   const double wanted = static_cast<double>(capacity) * link.bits_per_key;
   const bool rounded = (flags & (kNoRound | kCapacityIsLog2)) == 0;
   if (rounded ? wanted < 1 : wanted >= 8.0 * static_cast<double>(kMaxBytes)) {
-    RefuseRedisBloom(detail::StrCat("cannot have a link of ", std::to_string(wanted), " bits"));
+    RefuseRedisBloom(detail::StrCat("cannot have a link of ", detail::ValueText(wanted), " bits"));
   }
   uint64_t bits = 0;
   if ((flags & kCapacityIsLog2) != 0) {
@@ -130,7 +131,8 @@ RedisBloomLink RedisBloomFilter::Geometry(uint64_t capacity, double error_rate, 
   } else {
     const double log2 = std::logb(wanted);
     if (log2 > 61) {
-      RefuseRedisBloom(detail::StrCat("cannot have a link of 2^", std::to_string(log2), " bits"));
+      RefuseRedisBloom(
+          detail::StrCat("cannot have a link of 2^", detail::ValueText(log2), " bits"));
     }
     link.log2_bits = static_cast<uint8_t>(log2 + 1);
     bits = uint64_t{1} << link.log2_bits;
@@ -342,8 +344,8 @@ void RedisBloomFilter::Merge(const RedisBloomFilter& other) {
     if (mine == theirs) return;
     throw Error(ErrorCode::kIncompatible,
                 detail::StrCat("Bloom filters of RedisBloom with different ", what,
-                               " cannot be merged: ", std::to_string(mine), " and ",
-                               std::to_string(theirs)));
+                               " cannot be merged: ", detail::ValueText(mine), " and ",
+                               detail::ValueText(theirs)));
   };
   compare("flags", flags_, other.flags_);
   compare("expansions", growth_, other.growth_);

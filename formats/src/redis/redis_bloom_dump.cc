@@ -8,6 +8,7 @@
 #include <string>
 
 #include "formats/src/redis/redis_chunks.h"
+#include "formats/src/value_text.h"
 #include "tamis/detail/str_cat.h"
 #include "tamis/error.h"
 #include "tamis/formats/redis_bloom.h"
@@ -64,14 +65,15 @@ RedisBloomLink ReadLink(const RedisDump& dump, const std::byte* header, uint64_t
   }
   if (!(link.error_rate > 0 && link.error_rate < 1)) {
     fail("error rate", kErrorRateAt,
-         detail::StrCat("is ", std::to_string(link.error_rate), ", which is not between 0 and 1"));
+         detail::StrCat("is ", detail::ValueText(link.error_rate),
+                        ", which is not between 0 and 1"));
   }
   // The check comes before the conversion, which is undefined for NaN and for values out of range.
   const double hashes = std::ceil(kLn2OfRedisBloom * link.bits_per_key);
   if (!(hashes >= 1 && hashes <= RedisBloomFilter::kMaxHashes)) {
     fail("bits per key", kBitsPerKeyAt,
-         detail::StrCat("is ", std::to_string(link.bits_per_key), ", which makes ",
-                        std::to_string(hashes), " hashes; allowed: [1, ",
+         detail::StrCat("is ", detail::ValueText(link.bits_per_key), ", which makes ",
+                        detail::ValueText(hashes), " hashes; allowed: [1, ",
                         RedisBloomFilter::kMaxHashes, "]"));
   }
   if (link.num_hashes != static_cast<uint32_t>(hashes)) {
