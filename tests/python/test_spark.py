@@ -1,7 +1,11 @@
 """tamis.spark on two executor processes, with tasks that fail and an executor that is killed."""
+import ctypes
 import os
+import pathlib
 import random
+import shutil
 import signal
+import subprocess
 import sys
 
 import numpy as np
@@ -12,6 +16,7 @@ import tamis
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 import tamis.spark as ts  # noqa: E402  needs pyarrow
+from tamis._spark_layout import _block_index  # noqa: E402
 
 ROWS = 20_000
 FEW = {"buffer_keys": 2000, "range_bytes": 4096}  # several chunks of each partition, many ranges
@@ -117,6 +122,36 @@ def test_place(blocks):
         assert index == block // layout.width
         assert (local >> 32) * layout.blocks_of(index) >> 32 == block % layout.width
         assert local & 0xFFFFFFFF == h & 0xFFFFFFFF
+
+
+BLOCK_INDEX = """
+#include "tamis/detail/block_index.h"
+extern "C" void block_index(const uint64_t* hashes, uint64_t n, uint64_t blocks, uint64_t* out) {
+  for (uint64_t i = 0; i < n; ++i) out[i] = tamis::detail::BlockIndex(hashes[i], blocks);
+}
+"""
+
+
+def test_block_index_is_that_of_the_library(tmp_path):
+    compiler = shutil.which("c++")
+    if compiler is None:
+        pytest.skip("the function of the header is compiled by c++")
+    headers = pathlib.Path(__file__).resolve().parents[2] / "core/include"
+    source, library = tmp_path / "block_index.cc", tmp_path / "block_index.so"
+    source.write_text(BLOCK_INDEX)
+    subprocess.run([compiler, "-std=c++20", "-O2", "-shared", "-fPIC", "-I", headers, source, "-o", library],
+                   check=True)
+    compiled = ctypes.CDLL(str(library)).block_index
+    rng = np.random.default_rng(48)
+    hashes = rng.integers(0, 2**64, 5000, dtype=np.uint64)
+    hashes[:4] = 0, 2**64 - 1, 2**32 - 1, 2**32
+    expected = np.empty_like(hashes)
+    edges = [1, 2, 2**32 - 2, 2**32 - 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1]
+    random_bits = [int(bits) for bits in rng.integers(2**63, 2**64, 256, np.uint64)]
+    for blocks in edges + [bits >> i % 64 for i, bits in enumerate(random_bits)]:
+        compiled(hashes.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(len(hashes)), ctypes.c_uint64(blocks),
+                 expected.ctypes.data_as(ctypes.c_void_p))
+        assert (_block_index(hashes, blocks) == expected).all(), blocks
 
 
 @pytest.mark.parametrize("name", ["a.b", "it's a ` \\ \u00fc"])
@@ -291,6 +326,33 @@ def test_drop_similar_has_the_false_positives_of_one_filter(spark, tmp_path, kil
     df = failing(texts(spark), str(tmp_path), kill)
     assert rows_of(ts.drop_similar(df, "text", 4, 0.5, None, 0.2, **FEW)) == expected
     assert list(tmp_path.iterdir())
+
+
+ODD_WORDS = ["a", "b", "\u00e9", "\ufb00", "\u65e5\u672c", "\u0e01\u0e02", "\U0001f600", "\u200d", "x\u0301", "_", "1",
+             "\n", "\u2028", "\x00"]
+
+
+def odd_texts(seed):
+    """Returns texts of several scripts, nulls, blanks, and repeated texts."""
+    rng = random.Random(seed)
+    rows = [None, "", " \n\t", "a"]
+    while len(rows) < 200:
+        words = (rng.choice(ODD_WORDS) for _ in range(rng.randint(1, 30)))
+        rows.append(rng.choice(rows) if rng.random() < 0.4 else " ".join(words))
+    return rows
+
+
+@pytest.mark.parametrize("seed, words, threshold, parts", [(1, 1, 1, 1), (2, 2, 5e-324, 7), (3, 1000, 0.5, 2)])
+def test_drop_similar_of_odd_texts(spark, seed, words, threshold, parts):
+    texts, expected = odd_texts(seed), []
+    grams = [np.unique(np.frombuffer(ts._text.ngrams([text or ""], words)[0], np.uint64)) for text in texts]
+    seen = tamis.SplitBlockBloomFilter(sum(map(len, grams)), 0.01)
+    for i, keys in enumerate(grams):
+        found = len(keys) - int(np.asarray(seen.insert_if_absent(keys)).sum())
+        if not len(keys) or found < ts._text.needed(len(keys), threshold):
+            expected.append((i, texts[i]))
+    df = spark.createDataFrame(spark.sparkContext.parallelize(list(enumerate(texts)), parts), "id int, text string")
+    assert rows_of(ts.drop_similar(df, "text", words, threshold, fpr=0.01, buffer_keys=1, range_bytes=1024)) == expected
 
 
 def test_drop_similar_refuses_wrong_uses(spark):
