@@ -72,18 +72,29 @@ TAMIS_HD constexpr uint64_t Xxh3Middle(uint64_t h, uint64_t bytes = kKeyBytes) {
   return (h ^ ((h >> 35) + bytes)) * kXxh3Mix;
 }
 
+// Does the xors and rotations of Xxh3 and Xxh3Of4. The function is linear: the result for a ^ b is
+// the xor of the results for a and b.
+TAMIS_HD constexpr uint64_t Xxh3Spread(uint64_t x) {
+  return x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24);
+}
+
 // Returns the XXH3 hash of 8 bytes: xxhash_spec.md, "XXH3 Algorithm Description (for small
 // inputs)", inputs of 4 to 8 bytes. `flip` is Xxh3Flip(seed).
 TAMIS_HD constexpr uint64_t Xxh3(uint64_t key, uint64_t flip) {
-  const uint64_t x = RotateLeft(key, 32) ^ flip;
-  const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24));
+  const uint64_t h = Xxh3Middle(Xxh3Spread(RotateLeft(key, 32) ^ flip));
+  return h ^ (h >> 28);
+}
+
+// Returns the same hash. `spread` is Xxh3Spread(flip). Faster for single keys, because all
+// rotations can begin at once.
+TAMIS_HD constexpr uint64_t Xxh3WithSpread(uint64_t key, uint64_t spread) {
+  const uint64_t h = Xxh3Middle(Xxh3Spread(RotateLeft(key, 32)) ^ spread);
   return h ^ (h >> 28);
 }
 
 // Returns the XXH3 hash of 4 bytes. Both halves of the 8-byte input are `key`.
 TAMIS_HD constexpr uint64_t Xxh3Of4(uint32_t key, uint64_t flip) {
-  const uint64_t x = (uint64_t{key} << 32 | key) ^ flip;
-  const uint64_t h = Xxh3Middle(x ^ RotateLeft(x, 49) ^ RotateLeft(x, 24), kKeyBytesOf4);
+  const uint64_t h = Xxh3Middle(Xxh3Spread((uint64_t{key} << 32 | key) ^ flip), kKeyBytesOf4);
   return h ^ (h >> 28);
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tamis/backends.h"
@@ -119,6 +120,41 @@ TEST_P(OneKeyTest, EqualsBulk) {
       }
     }
   }
+}
+
+// Also for numbers of blocks that no test can allocate.
+TEST_P(OneKeyTest, BlockIndexEqualsTheDefinition) {
+  for (const uint64_t limit : {uint64_t{1}, split_block::kMaxBlocks32, split_block::kMaxBlocks}) {
+    for (uint64_t blocks = limit - std::min<uint64_t>(limit - 1, 2);
+         blocks <= std::min(limit + 2, split_block::kMaxBlocks); ++blocks) {
+      const bool wide = blocks > split_block::kMaxBlocks32;
+      for (const uint64_t hash : keys_) {
+        ASSERT_EQ(unit().block_index(hash, blocks), wide ? split_block::BlockIndex64(hash, blocks)
+                                                         : split_block::BlockIndex32(hash, blocks));
+      }
+    }
+  }
+}
+
+TEST_P(OneKeyTest, RecordsKeysAndTheirTypes) {
+  SplitBlockBloomFilter filter({.bytes = 3200});
+  KeyTypes types;
+  for (size_t i = 0; i < 9; i += 3) {
+    unit().filter.insert(filter, keys_[i]);
+    types.Add(KeyType::kInteger);
+    EXPECT_EQ(filter.key_types(), types);
+    if (i < 3) continue;
+    unit().filter.insert_string(filter, strings_[i]);
+    types.Add(KeyType::kBytes);
+    EXPECT_EQ(filter.key_types(), types);
+  }
+  EXPECT_EQ(filter.inserted_count(), 5u);
+  SplitBlockBloomFilter moved(std::move(filter));
+  unit().filter.insert(filter, keys_[0]);  // read-only
+  EXPECT_EQ(filter.inserted_count(), 0u);
+  EXPECT_EQ(filter.key_types(), KeyTypes());
+  filter = std::move(moved);
+  EXPECT_EQ(filter.inserted_count(), 5u);
 }
 
 TEST_P(OneKeyTest, PointersToFunctionsAreToTheUnitsOwn) {

@@ -18,6 +18,14 @@ SplitBlockView MakeView(std::span<std::byte> blocks, const HashSpec& hash, const
   return SplitBlockView(blocks, hash, nullptr, &backend);
 }
 
+uint64_t IndexOfBlock(uint64_t hash, uint64_t num_blocks) {
+#if TAMIS_BLOCK_VECTORS
+  return detail::InlineBlockIndex(hash, num_blocks);
+#else
+  return split_block::BlockIndex(hash, num_blocks);
+#endif
+}
+
 }  // namespace
 
 const Unit TAMIS_UNIT = {
@@ -27,6 +35,7 @@ const Unit TAMIS_UNIT = {
     .contains_hash = &ConstSplitBlockView::ContainsHash,
     .insert_hash = &SplitBlockView::InsertHash,
     .hash = HashU64,
+    .block_index = IndexOfBlock,
 };
 
 }  // namespace tamis::one_key

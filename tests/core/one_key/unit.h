@@ -35,6 +35,8 @@ struct Unit {
   bool (ConstSplitBlockView::*contains_hash)(uint64_t) const noexcept;
   void (SplitBlockView::*insert_hash)(uint64_t) const noexcept;
   uint64_t (*hash)(uint64_t, HashSpec);
+  // The block of a hash as the functions for one key compute it.
+  uint64_t (*block_index)(uint64_t hash, uint64_t num_blocks);
 };
 
 extern const Unit kPlain;    // for any processor of the kind

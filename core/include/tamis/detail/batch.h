@@ -39,8 +39,8 @@ TAMIS_CONST uint64_t UncommonHash(Source source, uint64_t seed_term, uint64_t se
 // Hashes one value. Holds the hash function and all terms that depend on its seed.
 struct KeyHasher {
   Source source = Source::kHashes;
-  // hash::Xxh3Flip(seed) or hash::Xxh64Start(seed). For SipHash, the halves of the secret. Unused
-  // for hashes.
+  // For XXH3, Xxh3Flip(seed) and its Xxh3Spread. For XXH64, Xxh64Start(seed). For SipHash, the
+  // halves of the secret. Unused for hashes.
   uint64_t seed_term = 0;
   uint64_t second_term = 0;
 
@@ -50,6 +50,7 @@ struct KeyHasher {
       case HashKind::kXxh3:
         source = Source::kXxh3;
         seed_term = hash::Xxh3Flip(spec.seed);
+        second_term = hash::Xxh3Spread(seed_term);
         break;
       case HashKind::kXxh64:
         source = Source::kXxh64;
@@ -66,7 +67,7 @@ struct KeyHasher {
 
   TAMIS_HD uint64_t operator()(uint64_t value) const {
     if (source == Source::kXxh3) [[likely]] {
-      return hash::Xxh3(value, seed_term);
+      return hash::Xxh3WithSpread(value, second_term);
     }
     if (source == Source::kXxh64) [[likely]] {
       return hash::Xxh64(value, seed_term);

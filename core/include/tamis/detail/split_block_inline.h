@@ -44,10 +44,24 @@ TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
   return kOnes << ((static_cast<uint32_t>(hash) * kSalts) >> 27);
 }
 
+// Returns split_block::BlockIndex. For the high half of a product, g++ uses the instruction mul,
+// whose fixed registers take two copies. andn and mulx take none.
+TAMIS_INLINE uint64_t InlineBlockIndex(uint64_t hash, uint64_t num_blocks) {
+#if defined(__x86_64__) && defined(__BMI__) && defined(__BMI2__)
+  const uint64_t unused = num_blocks <= split_block::kMaxBlocks32 ? 0xFFFFFFFF : 0;
+  uint64_t used, low, high;
+  asm("andn %2, %1, %0" : "=r"(used) : "r"(unused), "r"(hash) : "cc");
+  asm("mulx %3, %0, %1" : "=r"(low), "=r"(high) : "d"(used), "r"(num_blocks));
+  return high;
+#else
+  return split_block::BlockIndex(hash, num_blocks);
+#endif
+}
+
 // Returns the address of the block of a hash.
 TAMIS_INLINE uintptr_t BlockAddress(const uint32_t* words, uint64_t num_blocks, uint64_t hash) {
   return reinterpret_cast<uintptr_t>(words) +
-         split_block::kBlockBytes * split_block::BlockIndex(hash, num_blocks);
+         split_block::kBlockBytes * InlineBlockIndex(hash, num_blocks);
 }
 
 TAMIS_INLINE bool SplitBlockContainsOne(const SplitBlockKernels&, const uint32_t* words,
