@@ -38,7 +38,7 @@ class KeyTypes {
   // Returns one bit for each type.
   constexpr uint16_t bits() const noexcept { return bits_; }
   // Returns true if `type` is in the set.
-  constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
+  TAMIS_HD constexpr bool Has(KeyType type) const noexcept { return (bits_ & Bit(type)) != 0; }
   // Returns whether a key of this type may be in a filter with keys of the types in this set. The
   // result is true if the set is empty, if the set contains `type` or kUnknown, or if `type` is
   // kUnknown. A query can return true even if the result is false: a string of eight bytes and the
@@ -47,7 +47,7 @@ class KeyTypes {
     return bits_ == 0 || type == KeyType::kUnknown || Has(KeyType::kUnknown) || Has(type);
   }
   TAMIS_HD constexpr void Add(KeyType type) noexcept {
-    bits_ = static_cast<uint16_t>(bits_ | uint16_t{1} << static_cast<int>(type));
+    bits_ = static_cast<uint16_t>(bits_ | Bit(type));
   }
   // Add a type, or all types of another set.
   constexpr void Add(KeyTypes types) noexcept { bits_ = bits_ | types.bits_; }
@@ -55,7 +55,7 @@ class KeyTypes {
   friend constexpr bool operator==(KeyTypes, KeyTypes) = default;
 
  private:
-  static constexpr uint16_t Bit(KeyType type) {
+  TAMIS_HD static constexpr uint16_t Bit(KeyType type) {
     return static_cast<uint16_t>(1 << static_cast<int>(type));
   }
 

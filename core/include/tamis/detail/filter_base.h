@@ -51,9 +51,15 @@ class FilterBase : public Filter {
   virtual uint64_t FileBytes(const SaveOptions& options) const;
   // Adds the counts and key types of a filter that was merged.
   void AddCounts(const FilterBase& other) noexcept;
+  // Records the type of a key. In nearly all calls, the type is known, and the call writes nothing.
+  TAMIS_HD void NoteOne(KeyType type) noexcept {
+    if (!key_types_.Has(type)) [[unlikely]] {
+      key_types_.Add(type);
+    }
+  }
   // Records the type of a key if it was inserted. Returns `inserted`.
   TAMIS_HD bool Note(KeyType type, bool inserted) noexcept {
-    if (inserted) key_types_.Add(type);
+    if (inserted) NoteOne(type);
     return inserted;
   }
 

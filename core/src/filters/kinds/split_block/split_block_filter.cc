@@ -181,7 +181,11 @@ SplitBlockView SplitBlockBloomFilter::mutable_view() {
 bool SplitBlockBloomFilter::ProbeOne(uint64_t hash) const noexcept { return ContainsHash(hash); }
 
 bool SplitBlockBloomFilter::ChangeOne(Change change, uint64_t hash) noexcept {
-  return change == Change::kInsertIfAbsent ? InsertOneIfAbsent(hash) : InsertOne(hash);
+  if (storage_.read_only()) return false;
+  if (change == Change::kInsertIfAbsent && ContainsHash(hash)) return false;
+  detail::SplitBlockInsertOwn(backend_->kernels->split_block, words(), num_blocks_, hash);
+  ++inserted_;
+  return true;
 }
 
 void SplitBlockBloomFilter::Probe(const Kernels& kernels, const Batch& batch,
