@@ -77,22 +77,27 @@ template <typename F>
 ConcurrentBloom<F>::~ConcurrentBloom() = default;
 
 template <typename F>
-void ConcurrentBloom<F>::AddCounts(KeyTypes types, uint64_t keys) noexcept {
-  if (keys == 0) return;
-  inserted_.Add(keys);
-  if ((types.bits() & ~key_types_.load(std::memory_order_relaxed)) != 0) {
-    key_types_.fetch_or(types.bits(), std::memory_order_relaxed);
+bool ConcurrentBloom<F>::SetCounted(uint64_t hash) noexcept {
+  if (detail::FilterAccess::StorageOf(filter_).read_only()) {  // moved from, so it has no keys
+    inserted_.Set(0);
+    key_types_ = 0;
+    return false;
   }
+  detail::SetShared(Shared(filter_), hash);
+  return true;
+}
+
+template <typename F>
+bool ConcurrentBloom<F>::SetAbsent(KeyType type, uint64_t hash) noexcept {
+  if (detail::FilterAccess::StorageOf(filter_).read_only()) return false;  // moved from
+  const bool fresh = detail::InsertShared(Shared(filter_), hash);
+  if (fresh) AddCounts(type, 1);
+  return fresh;
 }
 
 template <typename F>
 bool ConcurrentBloom<F>::ChangeOne(Change change, KeyType type, uint64_t hash) noexcept {
-  if (detail::FilterAccess::StorageOf(filter_).read_only()) return false;  // moved from
-  if (change == Change::kInsert) AddCounts(type, 1);
-  const bool fresh = detail::InsertShared(Shared(filter_), hash);
-  if (change == Change::kInsert) return true;
-  if (fresh) AddCounts(type, 1);
-  return fresh;
+  return change == Change::kInsert ? InsertOne(type, hash) : InsertOneIfAbsent(type, hash);
 }
 
 template <typename F>

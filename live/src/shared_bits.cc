@@ -1,6 +1,7 @@
 #include "live/src/shared_bits.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <utility>
@@ -51,14 +52,18 @@ uint64_t* BlockOf(const SharedBlocks& filter, uint64_t hash) {
   return filter.words + kBlockQuads * sb::BlockIndex(hash, filter.num_blocks);
 }
 
+// Returns the bits of a hash in words w and w + 1.
+uint64_t PairBits(uint64_t hash, int w) noexcept {
+  return uint64_t{sb::WordBit(hash, w)} | uint64_t{sb::WordBit(hash, w + 1)} << 32;
+}
+
 // Sets the bits of a hash in its block. Computes them in registers: an atomic operation would wait
 // for a store of the bits, but not for computations.
 bool SetBits(uint64_t* block, uint64_t hash) noexcept {
   bool missing = false;
   TAMIS_UNROLL
   for (int w = 0; w < sb::kWords; w += 2) {
-    const uint64_t bits = uint64_t{sb::WordBit(hash, w)} | uint64_t{sb::WordBit(hash, w + 1)} << 32;
-    missing |= OrWord(block[w / 2], bits);
+    missing |= OrWord(block[w / 2], PairBits(hash, w));
   }
   return missing;
 }
@@ -76,13 +81,20 @@ void ForEachPosition(const SharedArray& filter, uint64_t hash, const Visit& visi
 
 }  // namespace
 
-bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
+// Sets each word without a test. Tests cost more than they save, because few words have the bits of
+// a key that is not there.
+void SetShared(const SharedBlocks& filter, uint64_t hash) noexcept {
   uint64_t* const block = BlockOf(filter, hash);
-  PrefetchWrite(block);
-  // One vector load for a key that is already there, instead of four loads.
-  return !filter.kernels.split_block.contains_one(reinterpret_cast<const uint32_t*>(filter.words),
-                                                  filter.num_blocks, hash) &&
-         SetBits(block, hash);
+  TAMIS_UNROLL
+  for (int w = 0; w < sb::kWords; w += 2) {
+    std::atomic_ref<uint64_t>(block[w / 2]).fetch_or(PairBits(hash, w), std::memory_order_relaxed);
+  }
+}
+
+void SetShared(const SharedArray& filter, uint64_t hash) noexcept { InsertShared(filter, hash); }
+
+bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept {
+  return SetBits(BlockOf(filter, hash), hash);
 }
 
 uint64_t InsertShared(const SharedBlocks& filter, const uint64_t* hashes, size_t n) noexcept {

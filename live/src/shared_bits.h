@@ -46,6 +46,10 @@ struct SharedArray {
   uint32_t num_hashes;
 };
 
+// Sets the bits of a hash.
+void SetShared(const SharedBlocks& filter, uint64_t hash) noexcept;
+void SetShared(const SharedArray& filter, uint64_t hash) noexcept;
+
 // Sets the bits of a hash. Returns whether any of them was 0 before.
 bool InsertShared(const SharedBlocks& filter, uint64_t hash) noexcept;
 bool InsertShared(const SharedArray& filter, uint64_t hash) noexcept;

@@ -22,12 +22,14 @@
 
 namespace tamis::detail {
 
-// Sets bits in `word`. Returns whether any of them was 0 before. Does not write to a word that has
-// all the bits, so that with many repeated keys its cache line stays shared.
+// Sets bits in `word`. Returns whether any of them was 0 just before. If several threads set the
+// same bits at the same time, all of them may return true. Does not write to a word that has all
+// the bits, so that with many repeated keys its cache line stays shared.
 inline bool OrWord(uint64_t& word, uint64_t bits) noexcept {
   const std::atomic_ref<uint64_t> shared(word);
   if ((bits & ~shared.load(std::memory_order_relaxed)) == 0) return false;
-  return (bits & ~shared.fetch_or(bits, std::memory_order_relaxed)) != 0;
+  shared.fetch_or(bits, std::memory_order_relaxed);  // its result would take a loop on x86-64
+  return true;
 }
 
 // Sets the bits of `n` words. Other threads may set bits in `from` at the same time.

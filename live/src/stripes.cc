@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "tamis/live/detail/striped_count.h"
+
 namespace tamis::detail {
 namespace {
 
@@ -11,7 +13,8 @@ static_assert(kStripes <= 32);
 std::atomic<uint32_t> owned = 0;  // bit i is set while a thread owns stripe i
 
 constexpr size_t kNotChosen = kStripes + 1;
-constinit thread_local size_t own_stripe = kNotChosen;
+
+void SetOwnStripe(size_t stripe) noexcept { own_stripe_offset = stripe * kStripeBytes; }
 
 // Returns the lowest stripe that nobody owns, which the caller then owns, or kStripes.
 size_t Claim() noexcept {
@@ -29,27 +32,30 @@ size_t Claim() noexcept {
 
 // Releases the stripe when the thread ends. Objects of the thread that are destroyed later get
 // kStripes. A thread that asks first while the destructors of its pthread keys run never releases
-// its stripe. The stripe is a member, because own_stripe may already have its first value again:
-// g++ for Windows ends variables without a destructor first.
+// its stripe. The stripe is a member, because own_stripe_offset may already have its first value
+// again: g++ for Windows ends variables without a destructor first.
 struct ReleaseAtEnd {
   explicit ReleaseAtEnd(size_t claimed) noexcept : stripe(claimed) {}
   ReleaseAtEnd(const ReleaseAtEnd&) = delete;
   ReleaseAtEnd& operator=(const ReleaseAtEnd&) = delete;
   ~ReleaseAtEnd() {
     if (stripe < kStripes) owned.fetch_and(~(uint32_t{1} << stripe), std::memory_order_release);
-    own_stripe = kStripes;
+    SetOwnStripe(kStripes);
   }
 
   const size_t stripe;
 };
 
 size_t ChooseOwnStripe() noexcept {
-  own_stripe = Claim();
-  static thread_local const ReleaseAtEnd release(own_stripe);
-  return own_stripe;
+  const size_t stripe = Claim();
+  SetOwnStripe(stripe);
+  static thread_local const ReleaseAtEnd release(stripe);
+  return stripe;
 }
 
 }  // namespace
+
+constinit thread_local size_t own_stripe_offset = kNotChosen * kStripeBytes;
 
 size_t StripeOfThisThread() noexcept {
   static std::atomic<size_t> next = 0;
@@ -58,7 +64,18 @@ size_t StripeOfThisThread() noexcept {
 }
 
 size_t OwnStripeOfThisThread() noexcept {
-  return own_stripe != kNotChosen ? own_stripe : ChooseOwnStripe();
+  const size_t stripe = own_stripe_offset / kStripeBytes;
+  return stripe != kNotChosen ? stripe : ChooseOwnStripe();
+}
+
+void StripedCount::AddWithoutStripe(uint64_t n) noexcept {
+  const size_t stripe = OwnStripeOfThisThread();
+  std::atomic<uint64_t>& count = stripes_[stripe].count;
+  if (stripe < kStripes) {
+    AddTo(count, n);
+  } else {
+    count.fetch_add(n, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace tamis::detail

@@ -206,6 +206,8 @@ TYPED_TEST(ConcurrentBloomTest, TakesAFilterOverAndGivesItBackWithoutACopy) {
     EXPECT_FALSE(empty->Insert(uint64_t{5}));
     EXPECT_FALSE(empty->InsertIfAbsent(uint64_t{5}));
     EXPECT_FALSE(empty->Contains(uint64_t{5}));
+    EXPECT_EQ(empty->inserted_count(), 0);
+    EXPECT_EQ(empty->key_types(), KeyTypes());
     EXPECT_THROW(empty->Clear(), Error);
     EXPECT_THROW(empty->Snapshot(), Error);
     EXPECT_THROW(empty->Merge(assigned), Error);

@@ -70,6 +70,30 @@ class ConcurrentBloom final : public ConcurrentFilter {
   }
   using ConcurrentFilter::Contains;
 
+  // Insert one key. See ConcurrentFilter.
+  TAMIS_INLINE bool Insert(uint64_t key) noexcept {
+    return InsertOne(KeyType::kInteger, hasher_(key));
+  }
+  TAMIS_INLINE bool Insert(std::string_view key) noexcept {
+    return InsertOne(KeyType::kBytes, HashBytes(key, hash_));
+  }
+  TAMIS_INLINE bool InsertHash(uint64_t hash) noexcept {
+    return InsertOne(KeyType::kUnknown, hash);
+  }
+  using ConcurrentFilter::Insert;
+
+  // Insert one key if it is absent. See ConcurrentFilter.
+  TAMIS_INLINE bool InsertIfAbsent(uint64_t key) noexcept {
+    return InsertOneIfAbsent(KeyType::kInteger, hasher_(key));
+  }
+  TAMIS_INLINE bool InsertIfAbsent(std::string_view key) noexcept {
+    return InsertOneIfAbsent(KeyType::kBytes, HashBytes(key, hash_));
+  }
+  TAMIS_INLINE bool InsertHashIfAbsent(uint64_t hash) noexcept {
+    return InsertOneIfAbsent(KeyType::kUnknown, hash);
+  }
+  using ConcurrentFilter::InsertIfAbsent;
+
   // Insert of many keys: if there are many keys for the size of the filter, the call first collects
   // their bits in temporary memory. For a filter of up to 512 MiB, this is at most 4 MiB; for a
   // larger filter, 1/128 of its size. Hashes take up to 128 MiB more. If memory runs out, the call
@@ -92,12 +116,31 @@ class ConcurrentBloom final : public ConcurrentFilter {
   }
   const Filter* engine_filter() const noexcept override { return &filter_; }
 
+  // Insert one key. They make a call only for a key that the filter lacks.
+  TAMIS_INLINE bool InsertOne(KeyType type, uint64_t hash) noexcept {
+    AddCounts(type, 1);
+    return filter_.ContainsHash(hash) || SetCounted(hash);
+  }
+  TAMIS_INLINE bool InsertOneIfAbsent(KeyType type, uint64_t hash) noexcept {
+    return !filter_.ContainsHash(hash) && SetAbsent(type, hash);
+  }
+  // Sets the bits of a key that has been counted. Returns false after a move.
+  bool SetCounted(uint64_t hash) noexcept;
+  // Sets the bits of a key, and counts the key if any bit was 0. Returns whether that was so.
+  bool SetAbsent(KeyType type, uint64_t hash) noexcept;
+
   bool ChangeOne(Change change, KeyType type, uint64_t hash) noexcept override;
   size_t Apply(Change change, const Keys& keys, const ChangeOutputs& outputs) override;
   uint64_t InsertAll(const Keys& keys, const ChangeOutputs& outputs);
   void MergeFrom(const Filter& other, const ConcurrentFilter* shared) override;
   AnyFilter MakeSnapshot(const MemoryOptions& memory) const override { return Snapshot(memory); }
-  void AddCounts(KeyTypes types, uint64_t keys) noexcept;
+  TAMIS_INLINE void AddCounts(KeyTypes types, uint64_t keys) noexcept {
+    if (keys == 0) return;
+    inserted_.Add(keys);
+    if ((types.bits() & ~key_types_.load(std::memory_order_relaxed)) != 0) [[unlikely]] {
+      key_types_.fetch_or(types.bits(), std::memory_order_relaxed);
+    }
+  }
 
   F filter_;
   detail::StripedCount inserted_;

@@ -122,11 +122,11 @@ class ConcurrentFilter : public Queryable, public Changeable {
   }
   using Changeable::Erase;
 
+  HashSpec hash_;
+  detail::KeyHasher hasher_;  // hashes keys as hash_ says
+
  private:
   friend bool EraseHash(ConcurrentFilter& from, uint64_t hash);
-
-  HashSpec hash_;
-  detail::KeyHasher hasher_;
 };
 
 // Erases one copy of the key with this hash, which must be computed with from.hash(). Returns

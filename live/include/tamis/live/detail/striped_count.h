@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tamis/detail/compiler.h"
 #include "tamis/live/detail/stripes.h"
 
 namespace tamis::detail {
@@ -19,14 +20,12 @@ class StripedCount {
  public:
   explicit StripedCount(uint64_t count = 0) noexcept { Set(count); }
 
-  void Add(uint64_t n) noexcept {
-    const size_t stripe = OwnStripeOfThisThread();
-    std::atomic<uint64_t>& count = stripes_[stripe].count;
-    if (stripe == kStripes) {
-      count.fetch_add(n, std::memory_order_relaxed);
-    } else {
-      count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  TAMIS_INLINE void Add(uint64_t n) noexcept {
+    const size_t offset = own_stripe_offset;
+    if (offset >= kStripes * kStripeBytes) [[unlikely]] {
+      return AddWithoutStripe(n);
     }
+    AddTo(reinterpret_cast<Stripe*>(reinterpret_cast<char*>(stripes_.data()) + offset)->count, n);
   }
   // Subtracts from the stripe of the calling thread. The amount may have been added to another
   // stripe. Then this stripe wraps around below 0, but the sum of all stripes is right.
@@ -49,6 +48,14 @@ class StripedCount {
   struct alignas(kStripeBytes) Stripe {
     std::atomic<uint64_t> count;
   };
+
+  // Adds to a stripe that only the calling thread has.
+  TAMIS_INLINE static void AddTo(std::atomic<uint64_t>& count, uint64_t n) noexcept {
+    count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  // Does the same as Add. Chooses the stripe of the calling thread if this is its first call.
+  void AddWithoutStripe(uint64_t n) noexcept;
+
   std::array<Stripe, kStripes + 1> stripes_;
 };
 

@@ -20,6 +20,10 @@ size_t StripeOfThisThread() noexcept;
 // needed there. If other threads have all stripes, returns kStripes.
 size_t OwnStripeOfThisThread() noexcept;
 
+// The result of OwnStripeOfThisThread, times kStripeBytes. A larger number before its first call on
+// this thread. Read directly where a call would take longer than the work.
+extern constinit thread_local size_t own_stripe_offset;
+
 }  // namespace tamis::detail
 
 #endif  // TAMIS_LIVE_DETAIL_STRIPES_H_
