@@ -192,6 +192,16 @@ def test_against_is_that_of_the_command(tmp_path, unit, remove, as_path):
         step.capacity
 
 
+def test_against_of_too_many_keys_warns(tmp_path):
+    full = tamis.BloomFilter(1000)
+    full.update(str(key) for key in range(5000))
+    full.save(tmp_path / "full.tamis")
+    for against in (full, tmp_path / "full.tamis"):
+        with pytest.warns(RuntimeWarning, match="5,000 keys are in a filter for 1,000") as warned:
+            assert not DedupFilter(unit="document", against=against).filter("17")
+        assert warned[0].filename == __file__
+
+
 def test_against_needs_keys_of_its_unit(tmp_path):
     integers, strings = tamis.FuseFilter8(range(100)), tamis.BloomFilter(100)
     strings.add("ada")

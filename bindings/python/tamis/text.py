@@ -116,6 +116,11 @@ def _own_memory(size):
     return memory
 
 
+def _warn_of_keys(keys, capacity, fpr, stacklevel):
+    _warnings.warn(f"{keys:,} keys are in a filter for {capacity:,}; its false-positive rate has "
+                   f"become {fpr:.3g}", RuntimeWarning, stacklevel=stacklevel)
+
+
 class DedupFilter:
     """Drops documents, or their paragraphs, that occurred before, like `tamis dedup --unit`.
 
@@ -133,7 +138,8 @@ class DedupFilter:
     remove: 'document' keeps or drops documents as a whole. 'paragraph' removes paragraphs from
         them, like the command by default: call clean() instead of filter().
     against: a filter, or the path of its file. Texts are compared with it only, and it does not
-        change. Excludes capacity, fpr and shared.
+        change. Excludes capacity, fpr and shared. If it has more keys than it was made for, a
+        RuntimeWarning states its rate.
     shared: path of a file with the filter, which all processes map that open this path. On Linux,
         a file in /dev/shm is in memory. The file is made if it does not exist, and stays until it
         is removed. An object with other options is refused.
@@ -200,6 +206,8 @@ class DedupFilter:
                 self._memory = _own_memory(size)
         elif isinstance(against, str):
             against = _open(against, map=True)
+        if create and isinstance(against, _Filter) and against.inserted_count > against.capacity:
+            _warn_of_keys(against.inserted_count, against.capacity, against.expected_fpr(), 4)
         if contents is not None:
             self._memory[:] = contents
         self._deduplicator = _text.Deduplicator(
@@ -240,9 +248,7 @@ class DedupFilter:
         text = self._deduplicator.clean(_text_of(document))
         if not self._warned and self._memory is not None and self.inserted_count > self.capacity:
             self._warned = True
-            _warnings.warn(f"{self.inserted_count:,} keys are in a filter for {self.capacity:,}; its "
-                           f"false-positive rate has become {self.expected_fpr:.3g}", RuntimeWarning,
-                           stacklevel=2)
+            _warn_of_keys(self.inserted_count, self.capacity, self.expected_fpr, 3)
         return text
 
     def snapshot(self) -> _SplitBlockBloomFilter:
