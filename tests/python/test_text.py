@@ -220,8 +220,7 @@ def test_against_needs_keys_of_its_unit(tmp_path):
             DedupFilter(unit="ngram", against=against)
     more = DedupFilter(unit="ngram", ngrams=5, capacity=100)
     more.filter("a b c d e")
-    both = ngrams.snapshot()
-    both.merge(more.snapshot())
+    both = ngrams.snapshot() | more.snapshot()
     with pytest.raises(tamis.IncompatibleError, match="have 3 or 5 words, and not 4: pass ngrams=3 or 5"):
         DedupFilter(unit="ngram", ngrams=4, against=both)
     with pytest.warns(RuntimeWarning, match="does not record the words of its n-grams; ngrams=13") as seen:
