@@ -48,6 +48,9 @@ std::vector<NamedUnit> Units() {
   units.push_back({"avx512", &kAvx512,
                    haswell && Has(bit_AVX512VL) && Has(bit_AVX512BW) && Has(bit_AVX512DQ) &&
                        Has(bit_AVX512CD)});
+#if !defined(_MSC_VER)
+  units.push_back({"intel", &kIntel, haswell});
+#endif
 #endif
   return units;
 }

@@ -43,6 +43,7 @@ extern const Unit kPlain;    // for any processor of the kind
 extern const Unit kAvx2;     // -mavx2
 extern const Unit kHaswell;  // -march=haswell: AVX2, BMI2 and others
 extern const Unit kAvx512;   // -march=skylake-avx512
+extern const Unit kIntel;    // like kHaswell, with the assembler's syntax of Intel (-masm=intel)
 
 }  // namespace tamis::one_key
 

@@ -45,13 +45,14 @@ TAMIS_INLINE BlockVector BlockBits(uint64_t hash) {
 }
 
 // Returns split_block::BlockIndex. For the high half of a product, g++ uses the instruction mul,
-// whose fixed registers take two copies. andn and mulx take none.
+// whose fixed registers take two copies. andn and mulx take none. Braces contain the operands in
+// the order of AT&T, and then of Intel (-masm=intel).
 TAMIS_INLINE uint64_t InlineBlockIndex(uint64_t hash, uint64_t num_blocks) {
 #if defined(__x86_64__) && defined(__BMI__) && defined(__BMI2__)
   const uint64_t unused = num_blocks <= split_block::kMaxBlocks32 ? 0xFFFFFFFF : 0;
   uint64_t used, low, high;
-  asm("andn %2, %1, %0" : "=r"(used) : "r"(unused), "r"(hash) : "cc");
-  asm("mulx %3, %0, %1" : "=r"(low), "=r"(high) : "d"(used), "r"(num_blocks));
+  asm("andn {%2, %1, %0|%0, %1, %2}" : "=r"(used) : "r"(unused), "r"(hash) : "cc");
+  asm("mulx {%3, %0, %1|%1, %0, %3}" : "=r"(low), "=r"(high) : "d"(used), "r"(num_blocks));
   return high;
 #else
   return split_block::BlockIndex(hash, num_blocks);
