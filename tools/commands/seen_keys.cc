@@ -42,12 +42,15 @@ size_t ContainsIn(const Filter& filter, const Engine& engine, const Keys& keys, 
                                       : engine.Contains(filter, keys, found);
 }
 
-// An overfull filter gets this number of batches of new keys while it receives as many keys as its
-// capacity.
-constexpr uint64_t kBatchesToCapacity = 16;
+// Returns the number of new keys that change the rate of an overfull filter only a little: a
+// sixteenth of its capacity. A filter with more than 64 bits per key counts as one with 64, because
+// otherwise all its bits would be read too often.
+uint64_t NewKeysOfSimilarRate(const Filter& filter) {
+  return std::max(filter.capacity(), filter.bytes() / 8) / 16;
+}
 
-uint64_t LargestBatchFor(uint64_t capacity) {
-  return std::clamp<uint64_t>(capacity / kBatchesToCapacity, 64, kMaxDedupBatch);
+uint64_t LargestBatchFor(const Filter& filter) {
+  return std::clamp<uint64_t>(NewKeysOfSimilarRate(filter), 64, kMaxDedupBatch);
 }
 
 // Follows the false-positive rate of a filter.
@@ -57,9 +60,9 @@ class Rate {
   // keys that are false positives. So beyond the capacity, the rate is computed from the bits,
   // which takes O(bytes), after every half of a batch of new keys.
   double Of(const Filter& filter) {
-    const uint64_t count = filter.inserted_count(), capacity = filter.capacity();
-    if (count <= capacity || KindInfo(filter.kind()).has_layers) return FprByCount(filter);
-    const double half_batch = static_cast<double>(capacity) / (2 * kBatchesToCapacity);
+    const uint64_t count = filter.inserted_count();
+    if (count <= filter.capacity() || KindInfo(filter.kind()).has_layers) return FprByCount(filter);
+    const double half_batch = static_cast<double>(NewKeysOfSimilarRate(filter)) / 2;
     if (count < count_ || static_cast<double>(count - count_) > (1 - rate_) * half_batch) {
       rate_ = filter.expected_fpr();
       count_ = count;
@@ -96,8 +99,7 @@ class InFilter final : public SeenKeys {
   double Fpr() override { return rate_.Of(filter_); }
   uint64_t bytes() const override { return filter_.bytes(); }
   size_t LargestBatch() const override {
-    return KindInfo(filter_.kind()).has_layers ? kMaxDedupBatch
-                                               : LargestBatchFor(filter_.capacity());
+    return KindInfo(filter_.kind()).has_layers ? kMaxDedupBatch : LargestBatchFor(filter_);
   }
 
  private:
@@ -155,7 +157,7 @@ class InWindow final : public SeenInWindow {
   }
   uint64_t bytes() const override { return filter_.bytes(); }
   size_t LargestBatch() const override {
-    return by_time() ? LargestBatchFor(filter_.filters().front().capacity()) : kMaxDedupBatch;
+    return by_time() ? LargestBatchFor(filter_.filters().front()) : kMaxDedupBatch;
   }
   double HighestFpr() const override { return highest_; }
   KeyTypes key_types() const override { return filter_.key_types(); }
