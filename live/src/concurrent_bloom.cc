@@ -78,7 +78,7 @@ ConcurrentBloom<F>::~ConcurrentBloom() = default;
 
 template <typename F>
 bool ConcurrentBloom<F>::SetCounted(uint64_t hash) noexcept {
-  if (detail::FilterAccess::StorageOf(filter_).read_only()) {  // moved from, so it has no keys
+  if (detail::FilterAccess::StorageOf(filter_).read_only()) {  // moved from
     inserted_.Set(0);
     key_types_ = 0;
     return false;

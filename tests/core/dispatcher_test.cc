@@ -222,7 +222,7 @@ TEST_F(DispatcherTest, SmallClassicFiltersAreCopiedForThreads) {
   request.keys = 100;
   EXPECT_EQ(four.Choose(request).threads, 1u);
   request.keys = 10'000'000;
-  // Only insertions of which nobody asks what is new.
+  // A call that reports new keys cannot use copies.
   request.only_inserts = false;
   EXPECT_TRUE(four.Choose(request).partitioned);
   request.only_inserts = true;

@@ -260,7 +260,7 @@ TEST_F(DedupTest, LosesAsManyLinesAsExpected_FarBeyondTheCapacity) {
         const double lost = kDifferent - json["new"].get<double>();
         const double expected = json["expected_lost"];
         EXPECT_GT(expected, 0.8 * lost) << file;
-        // If the filter recognizes hardly any new line, repeated lines count as lost, too.
+        // A filter that finds nearly all lines cannot tell repeated lines from lost ones.
         if (file == std::string("once") || json["fpr"] < 0.999) {
           EXPECT_LT(expected, 1.2 * lost) << file;
         }

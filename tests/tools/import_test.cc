@@ -79,7 +79,7 @@ TEST_F(ImportTest, HashlookupOfFiles) {
   // Lower case and --hex are other keys.
   EXPECT_EQ(Sh("sha1sum *.bin | cut -c1-40 | " + query).out, "");
   EXPECT_EQ(Sh("sha1sum *.bin | cut -c1-40 | " + query + " --hex").out, "");
-  // An empty line is a key if this is asked for.
+  // With --empty keep, an empty line is a key.
   known.Insert("");
   known.Save(Path("empty.bloom"));
   EXPECT_EQ(Sh("printf '\\n' | tamis query empty.bloom --format dcso -c").out, "0/0\n");

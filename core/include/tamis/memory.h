@@ -16,9 +16,9 @@ struct MemoryOptions {
 
   // Whether to spread memory from 4 MiB up over all memory nodes (NUMA) that the process may use,
   // page by page. Otherwise the system places a page on the node of the thread that first writes to
-  // it. Like huge pages, this is a request: if the system refuses, or has no memory nodes, only the
-  // speed changes. It requires Linux, and has no effect on mapped files. Memory of `resource` stays
-  // spread after the filter has returned it.
+  // it. Like huge pages, this is a request, and the answers of the filter do not depend on it.
+  // Only Linux can do it. Mapped files are not spread. Memory of `resource` stays spread after the
+  // filter has returned it.
   bool interleave = false;
 
   // The source of memory, from which filters allocate with an alignment of 64 bytes. The source

@@ -56,8 +56,8 @@ struct ChangeTarget {
   // Changes the filter by the keys of a batch, in their order. Returns how many keys changed it,
   // and adds the result of each key to `outcomes`.
   FunctionRef<size_t(const Batch& batch, uint64_t index, Outcomes& outcomes)> change_batch;
-  // Returns a writer of `n` keys for `threads` threads, or nullptr if the filter has none. May
-  // throw if it cannot be allocated.
+  // Returns a writer of `n` keys for `threads` threads, or nullptr for a change without a
+  // writer. May throw if memory runs out.
   FunctionRef<std::unique_ptr<BulkWriter>(uint64_t n, unsigned threads)> make_writer;
 };
 

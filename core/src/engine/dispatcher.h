@@ -31,7 +31,7 @@ struct PlanRequest {
   DeviceState device = {};
   RelativeCost cost = {};    // the cost of this filter relative to the measured filters
   bool by_region = false;    // lookups can be ordered by region
-  bool only_inserts = true;  // the call is not an erasure and does not tell which keys are new
+  bool only_inserts = true;  // false for erasures, and for calls that report new keys
 };
 
 // Immutable, and therefore thread-safe.

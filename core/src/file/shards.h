@@ -36,8 +36,8 @@ struct ShardSet {
   uint64_t count;
 };
 
-// Returns the shards to which a file named `path` belongs: it is one of them, or the surplus shard
-// after the last. Follows links as FindFirstShard does. Other files with such names, such as whole
+// Returns the shards that a file named `path` belongs to. The name after the last shard counts as
+// one of them. Follows links as FindFirstShard does. Other files with such names, such as whole
 // filters named part.0000 and part.0001, belong to no shards.
 std::optional<ShardSet> FindShardSet(const std::filesystem::path& path);
 

@@ -26,8 +26,8 @@ unsigned AvailableProcessors() noexcept;
 // Returns the bytes of physical memory of the machine, or 0 if they are unknown.
 uint64_t MachineMemory() noexcept;
 
-// Returns the number of files that this process may have open at the same time. Returns UINT64_MAX
-// if there is no limit, or if the limit is unknown.
+// Returns the number of files that this process may have open at the same time, or UINT64_MAX if
+// the system states no limit.
 uint64_t MaxOpenFiles() noexcept;
 
 // Returns the seconds that this thread has worked, or nothing if the system does not count them.

@@ -31,9 +31,9 @@ struct CallRoute {
   const Backend* backend = nullptr;  // the backend that runs the call
   unsigned threads = 1;              // number of threads
   // Whether keys are first ordered by their part of the filter. If so, writes stay in cache, and
-  // queries of filters of more than 4 GiB need no walks through page tables. Otherwise insertions
-  // on several threads go into copies, one for each thread, whose union becomes the filter. Only
-  // classic Bloom filters can do that, and other kinds are always partitioned on several threads.
+  // queries of filters of more than 4 GiB need no walks through page tables. Insertions on
+  // several threads that are not partitioned give each thread a copy of the filter, and then unite
+  // the copies. Only classic Bloom filters have this route.
   bool partitioned = false;
   uint64_t slice_keys = 0;  // consecutive keys that a thread takes at a time
   double seconds = 0;       // predicted, without the time of a KeySource

@@ -141,8 +141,8 @@ class WindowedFilter final : public Queryable, public Changeable {
   // The false-positive rate with the keys kept now: 1 - (1 - p1) (1 - p2) ... for the rates p1, p2,
   // ... that FprByCount returns for the filters. O(filters).
   double expected_fpr() const override;
-  // The types of the keys in all filters of the ring. Has KeyType::kUnknown if an early version of
-  // tamis inserted one of them.
+  // The types of the keys in all filters of the ring. Contains KeyType::kUnknown if an early
+  // version of tamis inserted a key.
   KeyTypes key_types() const noexcept override;
   QueryTraits traits() const noexcept override { return {.backend = &filters_.front().backend()}; }
   ChangeTraits change_traits() const noexcept override { return {.inserts_if_absent = true}; }
