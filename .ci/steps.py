@@ -4,7 +4,8 @@ Usage: .ci/run [quick|release|list]
 
 quick    while working: the first circle of tests and the format of the sources
 (none)   the gate: the checks that a change must pass
-release  all checks that a release needs, however long they take
+release  all checks that a release needs, however long they take; steps that passed in this clone at this commit
+         are not run again
 list     prints the table below
 
 Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
@@ -12,6 +13,7 @@ a package. The output of a step is kept in build/ci/NAME.log.
 """
 import datetime
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -134,6 +136,19 @@ def summary(log):
     return found[0].rstrip() if found else ""
 
 
+def commit():
+    """Returns the commit of the sources, or an empty text if a file differs from it."""
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return "" if git("status", "--porcelain") else git("rev-parse", "HEAD")
+
+
+def earlier_rows(file, of_commit):
+    """Returns the rows of the steps that passed at this commit, by their commands."""
+    kept = json.loads(file.read_text()) if of_commit and file.exists() else {}
+    return kept["rows"] if kept.get("commit") == of_commit else {}
+
+
 def main(mode):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -145,11 +160,19 @@ def main(mode):
     except BlockingIOError:
         sys.exit("another .ci/run works in this clone")
     rows, last = [], ""
+    passed_at = commit() if mode == "release" else ""
+    earlier = earlier_rows(LOGS / "passed.json", passed_at)
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):
             continue
         print(f"\n=== {name}: {command}", flush=True)
         log, began, used = LOGS / f"{name}.log", time.time(), processor_seconds()
+        if command in earlier:
+            print(f"=== {name} passed before, at this commit")
+            rows.append(earlier[command])
+            if name == "release":
+                last = summary(log)
+            continue
         status = run(command, int(minutes), log)
         seconds, used = round(time.time() - began), round(processor_seconds() - used)
         if status not in (0, SKIPPED):
@@ -166,6 +189,9 @@ def main(mode):
             sys.exit(f"\n=== {name}: ctest ran, and no case was counted")
         print(f"=== {name}: {seconds} s, {used} processor s", flush=True)
         rows.append((name, seconds, used, passed or "-", skipped or "-", f"skipped: {reason}" if reason else ""))
+        if passed_at and status == 0 and commit() == passed_at:
+            earlier[command] = rows[-1]
+            (LOGS / "passed.json").write_text(json.dumps({"commit": passed_at, "rows": earlier}))
         if name in ("first-circle", "release"):
             last = summary(log)
     day = datetime.date.today()
