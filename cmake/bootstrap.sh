@@ -22,9 +22,8 @@ clang_programs="clang++:clang"
 clang_libraries="libclang-rt-dev"
 browser_programs="chromium:chromium"
 site_programs="doxygen:doxygen python3:python3"
-report_packages="python3-matplotlib python3-jsonschema"
-# For the tests of the Python package, which install all other packages from PyPI.
-python_packages="python3-dev python3-venv"
+# For the tests of tamis-report, and of the Python package, which install all other packages from PyPI.
+python_packages="python3-matplotlib python3-jsonschema python3-dev python3-venv"
 
 say() { echo "bootstrap: $*"; }
 fail() {
@@ -53,7 +52,8 @@ Usage: cmake/bootstrap.sh COMMAND [ARGUMENTS]
   browser            install Chromium, for the tests of the page of tamis-report
   site               build the pages of docs/ and the reference of all headers as a website:
                      build/site/index.html, which needs no network
-  deps               only install the packages that `demo` and `test` need
+  deps [-DNAME=VALUE...]
+                     only install the packages that `demo` and `test` need
   clang              install clang with its sanitizers and libFuzzer, for the preset `clang`
   aarch64 [ARGUMENTS]
                      build the tests for 64-bit Arm and run them in qemu: `ctest ARGUMENTS`;
@@ -226,6 +226,14 @@ take_options() {
   done
 }
 
+# need_for_tests OPTIONS...: the options for CMake. Tests of chosen folders (TAMIS_TESTS) need no packages of Python.
+need_for_tests() {
+  case " $*" in
+    *" -DTAMIS_TESTS="?*) need "$test_programs" "$all_libraries $tls_libraries" ;;
+    *) need "$test_programs" "$all_libraries $tls_libraries $python_packages" ;;
+  esac
+}
+
 # The first circle compiles quickly: sources together (unity), with little optimization. Without a GPU it
 # builds machine code for only one GPU architecture. Options of earlier calls are dropped (-U).
 first_circle() {
@@ -263,7 +271,7 @@ run_tests() {
   for argument; do
     [ "$argument" != all ] || fail "'all' comes first: cmake/bootstrap.sh test all [ARGUMENTS]"
   done
-  need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages"
+  need_for_tests $options
   if [ $all = yes ]; then
     both_circles $options
     run_ctest "$build" "$@"
@@ -356,7 +364,7 @@ case $command in
   browser) browser ;;
   site) site ;;
   clang) clang_with_libfuzzer ;;
-  deps) need "$test_programs" "$all_libraries $tls_libraries $report_packages $python_packages" ;;
+  deps) need_for_tests "$@" ;;
   aarch64) aarch64 "$@" ;;
   format) format "$@" ;;
   prefix) prefix "$@" ;;
