@@ -96,16 +96,20 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
   for (const uint64_t i : unanswered) expected[i] = 1;
   const auto known = std::span(known_).first(2'000);
   const std::vector<uint64_t> not_inserted = Of(victim, known);
+  // On a busy machine another server may be too slow, too, and then more keys have no answer. So
+  // calls are repeated.
   const auto expect_unanswered = [&](auto& of) {
-    std::fill(answers.begin(), answers.end(), uint8_t{9});
-    try {
-      of.Contains(asked, std::span(answers));
-      ADD_FAILURE();
-    } catch (const UnansweredError& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
-      for (const uint64_t i : error.keys()) EXPECT_TRUE(expected[i]);
-    }
-    EXPECT_EQ(answers, expected);
+    EXPECT_TRUE(WaitFor(120, [&] {
+      std::fill(answers.begin(), answers.end(), uint8_t{9});
+      try {
+        of.Contains(asked, std::span(answers));
+        ADD_FAILURE();
+      } catch (const UnansweredError& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
+        for (const uint64_t i : error.keys()) EXPECT_EQ(answers[i], 1);
+      }
+      return answers == expected;
+    }));
   };
   std::vector<SplitBlockFilter> filters;
   for (const Route route : {Route::kBlocks, Route::kSegments}) {
@@ -119,15 +123,21 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
     const Stalled stalled(victim);
     for (size_t route = 0; route < 2; ++route) {
       expect_unanswered(filters[3 * route]);
-      filters[3 * route + 1].Contains(asked, std::span(answers));
-      EXPECT_EQ(answers, expected);
-      try {
-        filters[3 * route + 2].Insert(known);
-        ADD_FAILURE();
-      } catch (const UnansweredError& error) {
-        EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
-        EXPECT_EQ(error.keys(), not_inserted);
-      }
+      EXPECT_TRUE(WaitFor(120, [&] {
+        filters[3 * route + 1].Contains(asked, std::span(answers));
+        return answers == expected;
+      }));
+      EXPECT_TRUE(WaitFor(120, [&] {
+        try {
+          filters[3 * route + 2].Insert(known);
+          ADD_FAILURE();
+        } catch (const UnansweredError& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kUnavailable) << error.what();
+          EXPECT_TRUE(std::ranges::includes(error.keys(), not_inserted));
+          return std::ranges::equal(error.keys(), not_inserted);
+        }
+        return false;
+      }));
     }
     expect_unanswered(near);
   }
