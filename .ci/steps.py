@@ -4,8 +4,8 @@ Usage: .ci/run [quick|release|list]
 
 quick    while working: the first circle of tests and the format of the sources
 (none)   the gate: the checks that a change must pass
-release  all checks that a release needs, however long they take; steps that passed in this clone at this commit
-         are not run again
+release  all checks that a release needs, however long they take; steps that passed at this commit in this clone,
+         in any mode, are not run again
 list     prints the table below
 
 Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
@@ -161,14 +161,14 @@ def main(mode):
     except BlockingIOError:
         sys.exit("another .ci/run works in this clone")
     rows, last = [], ""
-    passed_at = commit() if mode == "release" else ""
+    passed_at = commit()
     earlier = earlier_rows(LOGS / "passed.json", passed_at)
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):
             continue
         print(f"\n=== {name}: {command}", flush=True)
         log, began, used = LOGS / f"{name}.log", time.time(), processor_seconds()
-        if command in earlier:
+        if mode == "release" and command in earlier:
             print(f"=== {name} passed before, at this commit")
             rows.append(earlier[command])
             if name == "release":
