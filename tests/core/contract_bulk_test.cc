@@ -44,6 +44,8 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
         const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
         EXPECT_EQ(ones->inserted_count(), n - want.size());
         for (const Backend& backend : Backends()) {
+          // Tests of kernels compare all backends with all kinds of hashes.
+          if (kind != HashKind::kXxh3 && &backend != &Backends().front()) continue;
           const AnyFilter bulk = Make(n + 1, &backend, HashOf(kind, n));
           std::vector<uint64_t> rejected(n);
           rejected.resize(n - RequireChangeable(*bulk).Insert(set.keys, rejected));
