@@ -138,10 +138,13 @@ def summary(log):
 
 
 def commit():
-    """Returns the commit of the sources, or an empty text if a file differs from it."""
+    """Returns the commit of the sources, or an empty text if a file differs from it, or git does not know it."""
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    return "" if git("status", "--porcelain") else git("rev-parse", "HEAD")
+    try:
+        return "" if git("status", "--porcelain") else git("rev-parse", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def earlier_rows(file, of_commit):
