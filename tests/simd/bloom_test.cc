@@ -126,7 +126,7 @@ std::vector<Contents> Scattered(const detail::BloomKernels& kernels, uint64_t nu
   std::vector<Contents> contents;
   for (size_t i = 0; i < ends.size(); ++i) {
     EXPECT_EQ(list(i)[most], kGuard);
-    Contents& of_list = contents.emplace_back(static_cast<size_t>(ends[i] - list(i)), 0);
+    Contents& of_list = contents.emplace_back(Contents{static_cast<size_t>(ends[i] - list(i)), 0});
     for (const uint32_t* position = list(i); position < ends[i]; ++position)
       of_list.sum += Mix(*position);
   }
