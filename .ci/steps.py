@@ -4,8 +4,8 @@ Usage: .ci/run [quick|release|list]
 
 quick    while working: the first circle of tests and the format of the sources
 (none)   the gate: the checks that a change must pass
-release  all checks that a release needs, however long they take; steps that passed at this commit in this clone,
-         in any mode, are not run again
+release  all checks that a release needs, which take hours. A step that has passed in this clone at this commit,
+         in any mode, is not run again.
 list     prints the table below
 
 Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
@@ -153,6 +153,13 @@ def earlier_rows(file, of_commit):
     return kept["rows"] if kept.get("commit") == of_commit else {}
 
 
+def keep_rows(file, of_commit, rows):
+    """Replaces the file, so that an interrupted call leaves the old one or the new one."""
+    new = file.with_suffix(".new")
+    new.write_text(json.dumps({"commit": of_commit, "rows": rows}))
+    new.replace(file)
+
+
 def main(mode):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -164,8 +171,8 @@ def main(mode):
     except BlockingIOError:
         sys.exit("another .ci/run works in this clone")
     rows, last = [], ""
-    passed_at = commit()
-    earlier = earlier_rows(LOGS / "passed.json", passed_at)
+    passed_at, passed_file = commit(), LOGS / "passed.json"
+    earlier = earlier_rows(passed_file, passed_at)
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):
             continue
@@ -177,6 +184,8 @@ def main(mode):
             if name == "release":
                 last = summary(log)
             continue
+        if earlier.pop(command, None):  # it may fail this time
+            keep_rows(passed_file, passed_at, earlier)
         status = run(command, int(minutes), log)
         seconds, used = round(time.time() - began), round(processor_seconds() - used)
         if status not in (0, SKIPPED):
@@ -195,7 +204,7 @@ def main(mode):
         rows.append((name, seconds, used, passed or "-", skipped or "-", f"skipped: {reason}" if reason else ""))
         if passed_at and status == 0 and commit() == passed_at:
             earlier[command] = rows[-1]
-            (LOGS / "passed.json").write_text(json.dumps({"commit": passed_at, "rows": earlier}))
+            keep_rows(passed_file, passed_at, earlier)
         if name in ("first-circle", "release"):
             last = summary(log)
     day = datetime.date.today()

@@ -226,12 +226,15 @@ take_options() {
   done
 }
 
-# need_for_tests OPTIONS...: the options for CMake. Tests of chosen folders (TAMIS_TESTS) need no packages of Python.
+# need_for_tests OPTIONS...: the options for CMake. Of chosen folders (TAMIS_TESTS) only these two need packages of
+# Python.
 need_for_tests() {
+  python=$python_packages
   case " $*" in
-    *" -DTAMIS_TESTS="?*) need "$test_programs" "$all_libraries $tls_libraries" ;;
-    *) need "$test_programs" "$all_libraries $tls_libraries $python_packages" ;;
+    *" -DTAMIS_TESTS="*bench* | *" -DTAMIS_TESTS="*python*) ;;
+    *" -DTAMIS_TESTS="?*) python= ;;
   esac
+  need "$test_programs" "$all_libraries $tls_libraries $python"
 }
 
 # The first circle compiles quickly: sources together (unity), with little optimization. Without a GPU it

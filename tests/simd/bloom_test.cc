@@ -100,7 +100,7 @@ TEST_P(BloomKernelTest, InsertEqualsPortable) {
   }
 }
 
-constexpr uint32_t kGuard = 0xABCD'1234;
+constexpr uint32_t kGuard = 0xABAB'ABAB;
 
 // The contents of a list in any order, because kernels append positions in different orders.
 struct Contents {
@@ -118,10 +118,9 @@ std::vector<Contents> Scattered(const detail::BloomKernels& kernels, uint64_t nu
   std::vector<uint32_t*> ends(((num_bits - 1) >> shift) + 1);
   memory.resize(std::max(memory.size(), ends.size() * (most + 1)));
   const auto list = [&](size_t i) { return memory.data() + i * (most + 1); };
-  for (size_t i = 0; i < ends.size(); ++i) {
-    ends[i] = list(i);
-    list(i)[most] = kGuard;
-  }
+  // Also removes the positions of an earlier call, so that a kernel must write its own.
+  std::memset(memory.data(), 0xAB, ends.size() * (most + 1) * sizeof(uint32_t));
+  for (size_t i = 0; i < ends.size(); ++i) ends[i] = list(i);
   kernels.scatter(num_bits, num_hashes, batch, shift, ends.data());
   std::vector<Contents> contents;
   for (size_t i = 0; i < ends.size(); ++i) {
