@@ -226,8 +226,8 @@ take_options() {
   done
 }
 
-# need_for_tests OPTIONS...: the options for CMake. Of chosen folders (TAMIS_TESTS) only these two need packages of
-# Python.
+# need_for_tests OPTIONS...: the options for CMake. The folders bench and python (TAMIS_TESTS) need packages of Python;
+# other chosen folders need none.
 need_for_tests() {
   python=$python_packages
   case " $*" in
