@@ -36,10 +36,6 @@ threads       gate,release          30   .ci/threads
 fuzzing       gate                  30   .ci/fuzz 5
 arm64         gate                  40   .ci/arm64
 debian13      gate                  40   .ci/debian13 -DTAMIS_TESTS="core;simd" -DTAMIS_BUILD_TOOLS=OFF -DTAMIS_BUILD_C=OFF
-sanitizers-all release              60   .ci/sanitizers
-fuzzing-long  release               60   .ci/fuzz 120
-arm64-all     release              240   cmake/bootstrap.sh aarch64
-debian13-all  release              120   .ci/debian13 all
 debian12-debs release              60   .ci/debs bookworm
 debian13-debs release              60   .ci/debs trixie
 conan         release              60   .ci/conan -o "tamis/*:c_library=True" -o "tamis/*:parquet=True"
@@ -53,6 +49,10 @@ wheels        release               60   cmake/wheels.sh
 wheels-clang  release               60   CC=clang CXX=clang++ cmake/wheels.sh python3
 cross-python  release               60   .ci/cross aarch64-macos python && .ci/cross x86_64-linux-gnu.2.28 python python3
 dist          release               60   cmake/release.sh
+sanitizers-all release              60   .ci/sanitizers
+debian13-all  release              120   .ci/debian13 all
+fuzzing-long  release               60   .ci/fuzz 120
+arm64-all     release              240   cmake/bootstrap.sh aarch64
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"
