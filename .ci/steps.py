@@ -5,7 +5,7 @@ Usage: .ci/run [quick|release|list]
 quick    while working: the first circle of tests and the format of the sources
 (none)   the gate: the checks that a change must pass
 release  all checks that a release needs, which take hours. A step that has passed in this clone at this commit,
-         in any mode, is not run again.
+         in any mode and with the same compiler variables, is not run again.
 list     prints the table below
 
 Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
@@ -50,12 +50,13 @@ wheels-clang  release               60   CC=clang CXX=clang++ cmake/wheels.sh py
 cross-python  release               60   .ci/cross aarch64-macos python && .ci/cross x86_64-linux-gnu.2.28 python python3
 dist          release               60   cmake/release.sh
 sanitizers-all release              60   .ci/sanitizers
-debian13-all  release              120   .ci/debian13 all
+debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OFF
 fuzzing-long  release               60   .ci/fuzz 120
 arm64-all     release              240   cmake/bootstrap.sh aarch64
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"
+COMPILERS = "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "CUDACXX"
 SKIPPED = 69  # EX_UNAVAILABLE
 FAILURE = re.compile(r": Failure$|\[  FAILED  \]|\*\*\*(Failed|Timeout|Exception)|error: |ERROR: |"
                      r"^FAILED|WARNING: Thread|^FINDING|^terminate|AssertionError")
@@ -137,26 +138,33 @@ def summary(log):
     return found[0].rstrip() if found else ""
 
 
-def commit():
-    """Returns the commit of the sources, or an empty text if a file differs from it, or git does not know it."""
+def sources():
+    """Returns the commit of the sources, followed by the variables that choose compilers. Returns an empty text if a
+    file differs from the commit, or if the sources are no checkout of git."""
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     try:
-        return "" if git("status", "--porcelain") else git("rev-parse", "HEAD")
+        if pathlib.Path(git("rev-parse", "--show-toplevel")) != ROOT or git("status", "--porcelain", "--untracked-files"):
+            return ""
+        chosen = [f"{name}={os.environ[name]}" for name in COMPILERS if name in os.environ]
+        return " ".join([git("rev-parse", "HEAD"), *chosen])
     except (OSError, subprocess.CalledProcessError):
         return ""
 
 
-def earlier_rows(file, of_commit):
-    """Returns the rows of the steps that passed at this commit, by their commands."""
-    kept = json.loads(file.read_text()) if of_commit and file.exists() else {}
-    return kept["rows"] if kept.get("commit") == of_commit else {}
+def passed_steps(file, of_sources):
+    """Returns [row, summary of ctest] of the steps that passed with these sources, by their commands."""
+    try:
+        kept = json.loads(file.read_text())
+        return kept["steps"] if of_sources and kept["sources"] == of_sources else {}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
 
 
-def keep_rows(file, of_commit, rows):
+def keep_steps(file, of_sources, passed):
     """Replaces the file, so that an interrupted call leaves the old one or the new one."""
     new = file.with_suffix(".new")
-    new.write_text(json.dumps({"commit": of_commit, "rows": rows}))
+    new.write_text(json.dumps({"sources": of_sources, "steps": passed}))
     new.replace(file)
 
 
@@ -171,21 +179,21 @@ def main(mode):
     except BlockingIOError:
         sys.exit("another .ci/run works in this clone")
     rows, last = [], ""
-    passed_at, passed_file = commit(), LOGS / "passed.json"
-    earlier = earlier_rows(passed_file, passed_at)
+    tested, passed_file = sources(), LOGS / "passed.json"
+    passed_before = passed_steps(passed_file, tested)
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):
             continue
         print(f"\n=== {name}: {command}", flush=True)
         log, began, used = LOGS / f"{name}.log", time.time(), processor_seconds()
-        if mode == "release" and command in earlier:
+        if mode == "release" and command in passed_before:
             print(f"=== {name} passed before, at this commit")
-            rows.append(earlier[command])
-            if name == "release":
-                last = summary(log)
+            row, said = passed_before[command]
+            rows.append(row)
+            last = said or last
             continue
-        if earlier.pop(command, None):  # it may fail this time
-            keep_rows(passed_file, passed_at, earlier)
+        if passed_before.pop(command, None):  # it may fail this time
+            keep_steps(passed_file, tested, passed_before)
         status = run(command, int(minutes), log)
         seconds, used = round(time.time() - began), round(processor_seconds() - used)
         if status not in (0, SKIPPED):
@@ -195,6 +203,8 @@ def main(mode):
             failures = [line[:200] for line in lines if FAILURE.search(line)]
             print("\n".join(failures[:60] or lines[-20:]))
             sys.exit(status or 1)
+        if mode == "release" and sources() != tested:
+            sys.exit(f"\n=== the sources changed while {name} ran")
         passed, skipped = cases(began)
         printed = log.read_text(errors="replace")
         reason = (printed.strip().splitlines() or ["no reason given"])[-1] if status == SKIPPED else ""
@@ -202,11 +212,11 @@ def main(mode):
             sys.exit(f"\n=== {name}: ctest ran, and no case was counted")
         print(f"=== {name}: {seconds} s, {used} processor s", flush=True)
         rows.append((name, seconds, used, passed or "-", skipped or "-", f"skipped: {reason}" if reason else ""))
-        if passed_at and status == 0 and commit() == passed_at:
-            earlier[command] = rows[-1]
-            keep_rows(passed_file, passed_at, earlier)
-        if name in ("first-circle", "release"):
-            last = summary(log)
+        said = summary(log) if name in ("first-circle", "release") else ""
+        last = said or last
+        if tested and status == 0 and sources() == tested:
+            passed_before[command] = rows[-1], said
+            keep_steps(passed_file, tested, passed_before)
     day = datetime.date.today()
     print(f"\n=== all passed, {day}, {sum(row[1] for row in rows)} s")
     print(f"{'step':<15}{'seconds':>8}{'processor':>11}{'passed':>8}{'skipped':>9}")
