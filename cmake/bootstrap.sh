@@ -226,14 +226,16 @@ take_options() {
   done
 }
 
-# need_for_tests OPTIONS...: the options for CMake. The folders bench and python (TAMIS_TESTS) need packages of Python;
-# other chosen folders need none.
+# need_for_tests: uses $options. The folders of tests (TAMIS_TESTS) that need packages of Python are bench, python and,
+# for its peers, parquet.
 need_for_tests() {
   python=$python_packages
-  case " $*" in
-    *" -DTAMIS_TESTS="*bench* | *" -DTAMIS_TESTS="*python*) ;;
-    *" -DTAMIS_TESTS="?*) python= ;;
-  esac
+  for option in $options; do
+    case $option in
+      -DTAMIS_TESTS= | -DTAMIS_TESTS=*bench* | -DTAMIS_TESTS=*python* | -DTAMIS_TESTS=*parquet*) python=$python_packages ;;
+      -DTAMIS_TESTS=*) python= ;;
+    esac
+  done
   need "$test_programs" "$all_libraries $tls_libraries $python"
 }
 
@@ -274,7 +276,7 @@ run_tests() {
   for argument; do
     [ "$argument" != all ] || fail "'all' comes first: cmake/bootstrap.sh test all [ARGUMENTS]"
   done
-  need_for_tests $options
+  need_for_tests
   if [ $all = yes ]; then
     both_circles $options
     run_ctest "$build" "$@"
@@ -338,7 +340,7 @@ aarch64() {
   [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
   [ "${1:-}" != deps ] || return 0
   arm_build="$root/build/aarch64"
-  configure "$arm_build" -U "TAMIS_*" -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
+  configure "$arm_build" -U "TAMIS_*" -U CMAKE_CXX_FLAGS_RELEASE -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
     -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
     --toolchain "$root/cmake/toolchain-aarch64.cmake" $options
   build "$arm_build"
@@ -367,7 +369,10 @@ case $command in
   browser) browser ;;
   site) site ;;
   clang) clang_with_libfuzzer ;;
-  deps) need_for_tests "$@" ;;
+  deps)
+    take_options "$@"
+    need_for_tests
+    ;;
   aarch64) aarch64 "$@" ;;
   format) format "$@" ;;
   prefix) prefix "$@" ;;

@@ -44,7 +44,8 @@ TEST_P(BulkContractTest, InsertEqualsOneKeyAtATime) {
         const std::vector<uint64_t> want = InsertOnes(subject(), *ones, set.ones);
         EXPECT_EQ(ones->inserted_count(), n - want.size());
         for (const Backend& backend : Backends()) {
-          // Tests of kernels compare all backends with all kinds of hashes.
+          // The tests in tests/simd compare the backends: hash_test with all kinds of hashes, the
+          // others with those that the kernels of filters compute.
           if (kind != HashKind::kXxh3 && &backend != &Backends().front()) continue;
           const AnyFilter bulk = Make(n + 1, &backend, HashOf(kind, n));
           std::vector<uint64_t> rejected(n);

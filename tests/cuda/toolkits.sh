@@ -13,6 +13,7 @@
 # Environment: TAMIS_CUDA_ARCHITECTURES, default "80 90", which all versions since 12.0 support.
 # Prints a line for each compiler and source; the exit status is 1 if one of them failed.
 set -u
+unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ $# -gt 0 ] || {
   sed -n '2,/^set/{/^#/p;}' "$0" | cut -c3- >&2

@@ -2,6 +2,7 @@
 # Builds and runs consumer.cc with nothing but the compiler and pkg-config.
 # Usage: pkg_config.sh COMPILER FOLDER [EMULATOR...]; PKG_CONFIG_PATH leads to tamis.pc.
 set -eu
+unset CDPATH
 source=$(cd "$(dirname "$0")" && pwd)/consumer.cc
 compiler=$1
 folder=$2
