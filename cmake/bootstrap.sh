@@ -336,8 +336,11 @@ aarch64() {
   done
   arm_prefix="$root/build/aarch64-prefix"
   # Runs this script again. If the archive is unavailable, the status 69 of that run also ends this
-  # run.
-  [ -d "$arm_prefix/include/hwy" ] || sh "$0" prefix "$arm_prefix" arm64
+  # run. An interrupted run left only some of the files.
+  [ -e "$arm_prefix/made" ] || {
+    sh "$0" prefix "$arm_prefix" arm64
+    touch "$arm_prefix/made"
+  }
   [ "${1:-}" != deps ] || return 0
   arm_build="$root/build/aarch64"
   configure "$arm_build" -U "TAMIS_*" -U CMAKE_CXX_FLAGS_RELEASE -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
