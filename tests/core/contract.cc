@@ -95,10 +95,16 @@ AllLayouts::AllLayouts(size_t n, uint64_t seed)
   add("strings", strings_, views_);
   add("column", StringColumn{bytes_.data(), offsets_}, views_);
   add("large column", LargeStringColumn{bytes_.data(), large_offsets_}, views_);
-  std::vector<std::string_view> fixed;
-  const auto* const bytes = reinterpret_cast<const char*>(u64_.data());
-  for (size_t i = 0; i < n; ++i) fixed.emplace_back(bytes + 7 * i, 7);
-  add("fixed column", FixedColumn{bytes, 7, n}, fixed);
+  // Values of 4 and 8 bytes are hashed with instructions of their own.
+  const auto add_fixed = [&](const char* name, const auto& values, uint32_t width) {
+    const auto* const bytes = reinterpret_cast<const char*>(values.data());
+    std::vector<std::string_view> ones;
+    for (size_t i = 0; i < n; ++i) ones.emplace_back(bytes + width * i, width);
+    add(name, FixedColumn{bytes, width, n}, ones);
+  };
+  add_fixed("fixed column of 4 bytes", u32_, 4);
+  add_fixed("fixed column of 7 bytes", u64_, 7);
+  add_fixed("fixed column of 8 bytes", u64_, 8);
   add("hashes", Hashes{u64_}, hashes_);
 }
 
