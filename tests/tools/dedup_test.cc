@@ -137,16 +137,23 @@ TEST_F(DedupTest, AWindowForgets) {
 }
 
 TEST_F(DedupTest, AWindowByTime_Forgets) {
+  TAMIS_SKIP_ON_WINDOWS("wine does not wait for named pipes");
+  Ok("mkfifo in out");
+  for (const char* kind : {"bloom", "split-block"}) {
+    // The script waits for the first line, because a busy machine may start the command late. Then
+    // it sleeps for more than a third longer than the window.
+    const CommandResult slow =
+        Sh(std::string("exec_tamis dedup -q --window 1s --capacity 1000 --kind ") + kind +
+           " < in > out & exec 3> in 4< out\n"
+           "printf 'a\\na\\n' >&3; read line <&4; echo $line; sleep 1.6\n"
+           "printf 'a\\nb\\n' >&3; exec 3>&-; cat <&4; wait");
+    EXPECT_EQ(slow.out, "a\na\nb\n") << slow.err;
+  }
+}
+
+TEST_F(DedupTest, AWindowByTime_IsMadeForItsCapacity) {
   Write("lines", "a\nb\na\n");
   EXPECT_EQ(Ok("tamis dedup --window 1h --capacity 1000 lines").out, "a\nb\n");
-  for (const char* kind : {"bloom", "split-block"}) {
-    // Longer than a third more than the window.
-    const CommandResult slow =
-        Sh(std::string("(echo a; echo a; sleep 1.6; echo a; echo b) | tamis dedup --window 1s "
-                       "--capacity 1000 --kind ") +
-           kind);
-    EXPECT_EQ(slow.out, "a\na\nb\n");
-  }
   Write("many", Numbers(1, 2000));
   const CommandResult over = Sh("tamis dedup -p 0.01 --window 1h --capacity 100 many");
   EXPECT_EQ(over.status, 3);
