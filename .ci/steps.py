@@ -140,7 +140,7 @@ def summary(log):
 
 def sources():
     """Returns the commit of the sources, followed by the variables that choose compilers. Returns an empty text if a
-    file differs from the commit, or if the sources are no checkout of git."""
+    file differs from the commit, or if git does not know the sources."""
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     try:

@@ -94,7 +94,7 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
   ASSERT_LT(unanswered.size(), asked.size() / 2);
   std::vector<uint8_t> expected(asked.size()), answers(asked.size());
   local_.Contains(asked, std::span(expected));
-  std::vector<uint64_t> absent;  // unanswered keys that a near cache lacks and asks for
+  std::vector<uint64_t> absent;  // unanswered keys, which are not in a near cache
   std::ranges::copy_if(unanswered, std::back_inserter(absent),
                        [&](uint64_t i) { return expected[i] == 0; });
   for (const uint64_t i : unanswered) expected[i] = 1;
