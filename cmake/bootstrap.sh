@@ -232,7 +232,8 @@ need_for_tests() {
   python=$python_packages
   for option in $options; do
     case $option in
-      -DTAMIS_TESTS= | -DTAMIS_TESTS=*bench* | -DTAMIS_TESTS=*python* | -DTAMIS_TESTS=*parquet*) python=$python_packages ;;
+      -DTAMIS_TESTS= | -DTAMIS_TESTS=*bench* | -DTAMIS_TESTS=*python* | -DTAMIS_TESTS=*parquet*)
+        python=$python_packages ;;
       -DTAMIS_TESTS=*) python= ;;
     esac
   done
@@ -343,8 +344,8 @@ aarch64() {
   }
   [ "${1:-}" != deps ] || return 0
   arm_build="$root/build/aarch64"
-  configure "$arm_build" -U "TAMIS_*" -U CMAKE_CXX_FLAGS_RELEASE -DCMAKE_BUILD_TYPE=Release -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= \
-    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
+  configure "$arm_build" -U "TAMIS_*" -U CMAKE_CXX_FLAGS_RELEASE -DCMAKE_BUILD_TYPE=Release \
+    -DTAMIS_BUILD_BENCH=OFF -DTAMIS_TESTS= -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 \
     --toolchain "$root/cmake/toolchain-aarch64.cmake" $options
   build "$arm_build"
   say "testing in qemu: everything with SVE vectors of 128 bits, kernels of SVE also with 256 and 512"

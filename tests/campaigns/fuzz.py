@@ -3,12 +3,12 @@
 Usage: fuzz.py FOLDER [TARGET...] [--seconds N] [--jobs N] [--corpus DIR] [--keep] [--findings DIR]
                [--record] [--self-test]
 
-FOLDER contains the built targets of tests/fuzz. A TARGET is the name of one of them without tamis_fuzz_
-(default: all in the folder). --seconds is processor time for each target. A target runs all its first inputs, even
-if that takes longer, and only the rest of its time is for new ones. The first inputs are golden files,
-tests/fuzz/seeds, and the inputs that earlier runs have found, in tests/fuzz/corpora. A target in PARTS starts from one part of its corpus if --seconds is less
-than 60, and neither --keep nor --record is given. The checksum of the program chooses the part, so all
-parts are used over many commits.
+FOLDER contains the built targets of tests/fuzz. A TARGET is the name of a program without tamis_fuzz_ (default:
+all in the folder). --seconds is processor time for each target. A target runs all its first inputs, even if
+that takes longer, and only the rest of its time is for new inputs. The first inputs are golden files,
+tests/fuzz/seeds, and the inputs that earlier runs have found, in tests/fuzz/corpora. A target in PARTS starts
+from one part of its corpus if --seconds is less than 60, and neither --keep nor --record is given. The checksum
+of the program chooses the part, so all parts are used over many commits.
 
 --corpus is a folder for inputs that reach new code; the next run continues from it. --keep writes the fewest of these inputs that reach all this code to tests/fuzz/corpora,
 for later runs. An input that crashes a target, or takes ten seconds or 2 GiB, is written to --findings and

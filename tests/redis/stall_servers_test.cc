@@ -100,8 +100,8 @@ TEST_F(RedisStallTest, KeysOfAServerThatStallsHaveNoAnswer) {
   for (const uint64_t i : unanswered) expected[i] = 1;
   const auto known = std::span(known_).first(2'000);
   const std::vector<uint64_t> not_inserted = Of(victim, known);
-  // Another server may also be too slow on a busy machine. Then more keys have no answer, and the
-  // test repeats the call.
+  // A busy machine can make a second server too slow, whose keys are then unanswered as well. So
+  // the test repeats the call.
   const auto expect_unanswered = [&](auto& of, const std::vector<uint64_t>& keys) {
     EXPECT_TRUE(WaitFor(120, [&] {
       std::fill(answers.begin(), answers.end(), uint8_t{9});
