@@ -1,11 +1,13 @@
 """Runs the steps of a mode and ends with a table of them and ctest's summary of the Release build.
 
-Usage: .ci/run [quick|release|list]
+Usage: .ci/run [quick|release [STEP...]|list]
 
 quick    while working: the first circle of tests and the format of the sources
 (none)   the gate: the checks that a change must pass
 release  all checks that a release needs, which take hours. A step that has passed in this clone at this commit,
-         in any mode and with the same compiler variables, is not run again.
+         in any mode and with the same compiler variables, is not run again. With STEPs, only these are run, so
+         that several clones or machines can share a release: copy the files of build/ci/passed into one clone,
+         where `.ci/run release` runs the rest and prints the whole table.
 list     prints the table below
 
 Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
@@ -40,8 +42,8 @@ debian12-debs release              60   .ci/debs bookworm
 debian13-debs release              60   .ci/debs trixie
 conan         release              60   .ci/conan -o "tamis/*:c_library=True" -o "tamis/*:parquet=True"
 cross-musl    release               90   .ci/cross x86_64-linux-musl && .ci/cross aarch64-linux-musl
-cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28
-cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos
+cross-glibc   release              120   .ci/cross x86_64-linux-gnu.2.28 && .ci/cross aarch64-linux-gnu.2.28 core split_block
+cross-macos   release               90   .ci/cross aarch64-macos && .ci/cross x86_64-macos core split_block
 cross-windows release               90   .ci/cross x86_64-windows-gnu && .ci/cross x86_64-windows-gnu command
 cross-mingw   release               90   .ci/cross x86_64-windows-mingw
 cross-winarm  release               30   .ci/cross aarch64-windows-gnu core
@@ -51,11 +53,12 @@ cross-python  release               60   .ci/cross aarch64-macos python && .ci/c
 dist          release               60   cmake/release.sh
 sanitizers-all release              60   .ci/sanitizers
 debian13-all  release              120   .ci/debian13 all -DCMAKE_UNITY_BUILD=OFF
-fuzzing-long  release               60   .ci/fuzz 120
-arm64-all     release              240   cmake/bootstrap.sh aarch64
+fuzzing-long  release               60   .ci/fuzz 60
+arm64-all     release              240   cmake/bootstrap.sh aarch64 -LE second
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"
+PASSED = LOGS / "passed"  # a file for each step
 COMPILERS = "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "CUDACXX"
 SKIPPED = 69  # EX_UNAVAILABLE
 FAILURE = re.compile(r": Failure$|\[  FAILED  \]|\*\*\*(Failed|Timeout|Exception)|error: |ERROR: |"
@@ -152,48 +155,50 @@ def sources():
         return ""
 
 
-def passed_steps(file, of_sources):
-    """Returns [row, summary of ctest] of the steps that passed with these sources, by their commands."""
+def passed_before(name, key):
+    """Returns [row, summary of ctest] of the step if it has passed with this key, else None."""
     try:
-        kept = json.loads(file.read_text())
-        return kept["steps"] if of_sources and kept["sources"] == of_sources else {}
+        kept = json.loads((PASSED / f"{name}.json").read_text())
+        return (kept["row"], kept["summary"]) if kept["key"] == key else None
     except (OSError, ValueError, TypeError, KeyError):
-        return {}
+        return None
 
 
-def keep_steps(file, of_sources, passed):
+def keep(name, key, row, said):
     """Replaces the file, so that an interrupted call leaves the old one or the new one."""
-    new = file.with_suffix(".new")
-    new.write_text(json.dumps({"sources": of_sources, "steps": passed}))
-    new.replace(file)
+    new = PASSED / f"{name}.new"
+    new.write_text(json.dumps({"key": key, "row": row, "summary": said}))
+    new.replace(PASSED / f"{name}.json")
 
 
-def main(mode):
+def main(mode, chosen):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
-    LOGS.mkdir(parents=True, exist_ok=True)
+    PASSED.mkdir(parents=True, exist_ok=True)
     lock = open(LOGS / "lock", "w")  # held until the process ends
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         sys.exit("another .ci/run works in this clone")
-    rows, last = [], ""
-    tested, passed_file = sources(), LOGS / "passed.json"
-    passed_before = passed_steps(passed_file, tested)
+    rows, missing, last, tested = [], [], "", sources()
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):
             continue
         print(f"\n=== {name}: {command}", flush=True)
         log, began, used = LOGS / f"{name}.log", time.time(), processor_seconds()
-        if mode == "release" and command in passed_before:
+        key = f"{tested} {command}"
+        before = passed_before(name, key) if tested and mode == "release" else None
+        if before:
             print(f"=== {name} passed before, at this commit")
-            row, said = passed_before[command]
-            rows.append(row)
-            last = said or last
+            rows.append(before[0])
+            last = before[1] or last
             continue
-        if passed_before.pop(command, None):  # it may fail this time
-            keep_steps(passed_file, tested, passed_before)
+        if chosen and name not in chosen:
+            print(f"=== {name} is not chosen")
+            missing.append(name)
+            continue
+        (PASSED / f"{name}.json").unlink(missing_ok=True)  # it may fail this time
         status = run(command, int(minutes), log)
         seconds, used = round(time.time() - began), round(processor_seconds() - used)
         if status not in (0, SKIPPED):
@@ -215,10 +220,9 @@ def main(mode):
         said = summary(log) if name in ("first-circle", "release") else ""
         last = said or last
         if tested and status == 0 and sources() == tested:
-            passed_before[command] = rows[-1], said
-            keep_steps(passed_file, tested, passed_before)
-    day = datetime.date.today()
-    print(f"\n=== all passed, {day}, {sum(row[1] for row in rows)} s")
+            keep(name, key, rows[-1], said)
+    result = f"not run: {' '.join(missing)}" if missing else "all passed"
+    print(f"\n=== {result}, {datetime.date.today()}, {sum(row[1] for row in rows)} s")
     print(f"{'step':<15}{'seconds':>8}{'processor':>11}{'passed':>8}{'skipped':>9}")
     for name, seconds, used, passed, skipped, note in rows:
         print(f"{name:<15}{seconds:>8}{used:>11}{passed:>8}{skipped:>9}  {note}".rstrip())
@@ -228,7 +232,11 @@ def main(mode):
 if __name__ == "__main__":
     if sys.argv[1:] == ["list"]:
         print(TABLE.strip())
-    elif len(sys.argv) > 2 or sys.argv[1:] not in ([], ["quick"], ["release"]):
-        sys.exit("usage: .ci/run [quick|release|list]")
-    else:
-        main(sys.argv[1] if sys.argv[1:] else "gate")
+        sys.exit()
+    mode, *chosen = sys.argv[1:] or ["gate"]
+    if mode not in ("gate", "quick", "release") or chosen and mode != "release":
+        sys.exit("usage: .ci/run [quick|release [STEP...]|list]")
+    unknown = set(chosen) - {name for name, modes, *_ in steps() if mode in modes.split(",")}
+    if unknown:
+        sys.exit(f"a release has no step {' '.join(sorted(unknown))}; .ci/run list prints all")
+    main(mode, chosen)
