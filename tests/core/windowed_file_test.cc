@@ -193,7 +193,8 @@ TEST(WindowedFileTest, Crafted_Throws) {
   refused(16, static_cast<uint32_t>(FilterKind::kBloom), "filter kind", ErrorCode::kUnsupported);
   for (const uint32_t filters : {0u, 1u, 65u, ~0u}) refused(20, filters, "filters");
   refused(24, uint64_t{0}, "window");
-  for (const int64_t span : {int64_t{-1}, windowed::kMaxSpan.count() + 1, INT64_MIN, INT64_MAX}) {
+  for (const int64_t span :
+       {int64_t{-1}, int64_t{windowed::kMaxSpan.count()} + 1, INT64_MIN, INT64_MAX}) {
     refused(32, span, "span");
   }
   refused(48, uint32_t{2}, "time flag");

@@ -4,22 +4,39 @@
 #define TAMIS_TESTS_LIVE_LIVE_TEST_UTIL_H_
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "tamis/error.h"
 #include "tamis/filters/cuckoo_filter.h"
 #include "tamis/filters/split_block_filter.h"
 #include "tamis/hash.h"
 #include "tamis/keys.h"
 
 namespace tamis {
+
+// Saves the filter over a file that a watch may be reading. Windows can refuse that for a moment.
+template <typename F>
+void SaveWatched(const F& filter, const std::filesystem::path& path) {
+  for (int tries = 1;; ++tries) {
+    try {
+      return filter.Save(path);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kBusy || tries == 2000) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
 
 // A filter behind a lock that counts its instances.
 template <typename F>

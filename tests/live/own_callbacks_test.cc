@@ -92,7 +92,7 @@ class OwnWatchTest : public testing::Test {
  protected:
   OwnWatchTest() { Save(2); }
 
-  void Save(uint64_t key) const { FilterOf<Blocks>({1, key}).Save(path_); }
+  void Save(uint64_t key) const { SaveWatched(FilterOf<Blocks>({1, key}), path_); }
 
   // Watches the file. `act` is called when the file is loaded again, once watch_ is set.
   void Watched(std::chrono::nanoseconds interval, const std::function<void()>& act) {

@@ -33,7 +33,7 @@ class WatchTest : public testing::Test {
   using Blocks = SplitBlockBloomFilter;
 
   // All files have the same size, like files that are rebuilt every night.
-  void Save(uint64_t key) const { FilterOf<Blocks>({1, key}).Save(path_); }
+  void Save(uint64_t key) const { SaveWatched(FilterOf<Blocks>({1, key}), path_); }
   Bytes BytesOf(uint64_t key) const {
     FilterOf<Blocks>({1, key}).Save(folder_ / "other.tamis");
     return ReadBytes(folder_ / "other.tamis");
