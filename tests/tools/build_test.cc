@@ -263,7 +263,7 @@ TEST_F(BuildTest, ShardsFitTheLimitOfOpenFiles) {
   EXPECT_TRUE(many.ErrHas("may have 50 files open (see `ulimit -n`)")) << many.err;
 #if !defined(__SANITIZE_ADDRESS__)  // a sanitizer needs descriptors itself
   const CommandResult opened = Sh("ulimit -n 30; tamis query --count f.tamis.0000 keys");
-  EXPECT_TRUE(opened.ErrHas(": cannot open: Too many open files (`ulimit -n` ")) << opened.err;
+  EXPECT_TRUE(opened.ErrHas(": cannot open: ") && opened.ErrHas(" (`ulimit -n` ")) << opened.err;
 #endif
   Ok("tamis build -q -o whole --bytes 2600K -n 1000 keys");
   for (const char* const script : {"merge -q -o g.tamis.0000 --shard 64K whole whole",
