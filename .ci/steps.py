@@ -156,7 +156,7 @@ def sources():
 
 
 def passed_before(name, key):
-    """Returns [row, summary of ctest] of the step if it has passed with this key, else None."""
+    """Returns [row, summary of ctest] of a step that passed with this key. Returns None for other steps."""
     try:
         kept = json.loads((PASSED / f"{name}.json").read_text())
         return (kept["row"], kept["summary"]) if kept["key"] == key else None

@@ -116,6 +116,7 @@ TEST_F(ManyBlocksFileTest, GoldenFileIsMapped) {
   try {
     SplitBlockBloomFilter::Map(path);
   } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) throw;  // such as a file that is refused as corrupt
     GTEST_SKIP() << error.what();
   }
 #endif
