@@ -7,7 +7,8 @@ quick    while working: the first circle of tests and the format of the sources
 release  all checks that a release needs, which take hours. A step that has passed in this clone at this commit,
          in any mode and with the same compiler variables, is not run again. With STEPs, only these are run, so
          that several clones or machines can share a release: copy the files of build/ci/passed into one clone,
-         where `.ci/run release` runs the rest and prints the whole table.
+         where `.ci/run release` runs the rest and prints the whole table. Meanwhile run no other tests in the
+         clone, because their cases would be counted.
 list     prints the table below
 
 Every command can be run alone. A step that exits with 69 is skipped, because the machine lacks a program or
@@ -15,6 +16,7 @@ a package. The output of a step is kept in build/ci/NAME.log.
 """
 import datetime
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
@@ -58,8 +60,11 @@ arm64-all     release              240   cmake/bootstrap.sh aarch64 -LE second
 """
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/ci"
-PASSED = LOGS / "passed"  # a file for each step
-COMPILERS = "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "CUDACXX"
+PASSED = LOGS / "passed"  # a file for each step and key
+COMPILERS = ("CC", "CXX", "CPPFLAGS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "CUDACXX", "CUDAFLAGS", "CUDAHOSTCXX",
+             "CMAKE_TOOLCHAIN_FILE")
+# Variables of callers that would choose tests, or color what is counted.
+NOT_INHERITED = re.compile(r"(GTEST|CTEST)_|PYTEST_ADDOPTS$|CLICOLOR_FORCE$|FORCE_COLOR$")
 SKIPPED = 69  # EX_UNAVAILABLE
 FAILURE = re.compile(r": Failure$|\[  FAILED  \]|\*\*\*(Failed|Timeout|Exception)|error: |ERROR: |"
                      r"^FAILED|WARNING: Thread|^FINDING|^terminate|AssertionError")
@@ -71,12 +76,16 @@ def steps():
 
 def environment():
     processors = len(os.sched_getaffinity(0))
-    variables = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(processors),
+    inherited = {name: value for name, value in os.environ.items() if not NOT_INHERITED.match(name)}
+    variables = {**inherited, "CMAKE_BUILD_PARALLEL_LEVEL": str(processors),
                  "CTEST_PARALLEL_LEVEL": str(processors + 2)}
     if shutil.which("ccache"):
         variables |= {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
         variables |= {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
     return variables
+
+
+signals = []  # numbers of the signals that have arrived; run() looks at them
 
 
 def end(process):
@@ -101,6 +110,8 @@ def run(command, minutes, log):
                 status = process.poll()
                 sys.stdout.buffer.write(shown.read())
                 sys.stdout.flush()
+                if signals:
+                    sys.exit(128 + signals[0])
                 if status is not None:
                     return status
                 time.sleep(0.2)
@@ -127,11 +138,13 @@ def cases(since):
             here += [int(n) for n in re.findall(r"^Ran (\d+) tests? in", test, re.M)]  # unittest
             away = [int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) tests?", test, re.M)]
             away += [int(n) for n in re.findall(r"\b(\d+) skipped\b.* in [\d.]+s", test)]
+            ended = re.search(r"^Test (Passed|Skipped)\.", test, re.M)
+            if not ended:  # ctest may have repeated it
+                continue
             unit = [int(n) for n in re.findall(r"^OK \(skipped=(\d+)\)", test, re.M)]
             here, away = here + [-n for n in unit], away + unit
-            ended = re.search(r"^Test (Passed|Skipped)\.", test, re.M)
-            passed += sum(here) or bool(ended and ended[1] == "Passed" and not away)
-            skipped += sum(away) or bool(ended and ended[1] == "Skipped")
+            passed += sum(here) or bool(ended[1] == "Passed" and not away)
+            skipped += sum(away) or bool(ended[1] == "Skipped")
     return passed, skipped
 
 
@@ -155,26 +168,32 @@ def sources():
         return ""
 
 
+def file_of(name, key):
+    return PASSED / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:12]}.json"
+
+
 def passed_before(name, key):
     """Returns [row, summary of ctest] of a step that passed with this key. Returns None for other steps."""
     try:
-        kept = json.loads((PASSED / f"{name}.json").read_text())
-        return (kept["row"], kept["summary"]) if kept["key"] == key else None
-    except (OSError, ValueError, TypeError, KeyError):
+        kept = json.loads(file_of(name, key).read_text())
+        known = kept["key"] == key and kept["row"][0] == name and len(kept["row"]) == 6
+        return (kept["row"], kept["summary"]) if known else None
+    except (OSError, ValueError, TypeError, LookupError):
         return None
 
 
-def keep(name, key, row, said):
+def keep(key, row, said):
     """Replaces the file, so that an interrupted call leaves the old one or the new one."""
-    new = PASSED / f"{name}.new"
+    file = file_of(row[0], key)
+    new = file.with_suffix(".new")
     new.write_text(json.dumps({"key": key, "row": row, "summary": said}))
-    new.replace(PASSED / f"{name}.json")
+    new.replace(file)
 
 
 def main(mode, chosen):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, lambda number, _: sys.exit(128 + number))
+            signal.signal(number, lambda number, _: signals.append(number))
     PASSED.mkdir(parents=True, exist_ok=True)
     lock = open(LOGS / "lock", "w")  # held until the process ends
     try:
@@ -182,6 +201,8 @@ def main(mode, chosen):
     except BlockingIOError:
         sys.exit("another .ci/run works in this clone")
     rows, missing, last, tested = [], [], "", sources()
+    if chosen and not tested:
+        sys.exit("a release can be shared only in a clone without changed and new files")
     for name, modes, minutes, command in steps():
         if mode not in modes.split(","):
             continue
@@ -198,7 +219,7 @@ def main(mode, chosen):
             print(f"=== {name} is not chosen")
             missing.append(name)
             continue
-        (PASSED / f"{name}.json").unlink(missing_ok=True)  # it may fail this time
+        file_of(name, key).unlink(missing_ok=True)  # it may fail this time
         status = run(command, int(minutes), log)
         seconds, used = round(time.time() - began), round(processor_seconds() - used)
         if status not in (0, SKIPPED):
@@ -208,7 +229,7 @@ def main(mode, chosen):
             failures = [line[:200] for line in lines if FAILURE.search(line)]
             print("\n".join(failures[:60] or lines[-20:]))
             sys.exit(status or 1)
-        if mode == "release" and sources() != tested:
+        if mode != "quick" and sources() != tested:
             sys.exit(f"\n=== the sources changed while {name} ran")
         passed, skipped = cases(began)
         printed = log.read_text(errors="replace")
@@ -220,9 +241,10 @@ def main(mode, chosen):
         said = summary(log) if name in ("first-circle", "release") else ""
         last = said or last
         if tested and status == 0 and sources() == tested:
-            keep(name, key, rows[-1], said)
+            keep(key, rows[-1], said)
+    missing += [row[0] for row in rows if row[5]]  # skipped
     result = f"not run: {' '.join(missing)}" if missing else "all passed"
-    print(f"\n=== {result}, {datetime.date.today()}, {sum(row[1] for row in rows)} s")
+    print(f"\n=== {result}, {tested[:12] or 'no commit'}, {datetime.date.today()}, {sum(row[1] for row in rows)} s")
     print(f"{'step':<15}{'seconds':>8}{'processor':>11}{'passed':>8}{'skipped':>9}")
     for name, seconds, used, passed, skipped, note in rows:
         print(f"{name:<15}{seconds:>8}{used:>11}{passed:>8}{skipped:>9}  {note}".rstrip())
