@@ -25,14 +25,19 @@
 
 namespace tamis {
 
-// Saves the filter over a file that a watch may be reading. Windows can refuse that for a moment.
+// Saves the filter over a file that a watch may be reading, which wine refuses.
 template <typename F>
 void SaveWatched(const F& filter, const std::filesystem::path& path) {
+#ifdef _WIN32
+  constexpr int kTries = 100;
+#else
+  constexpr int kTries = 1;
+#endif
   for (int tries = 1;; ++tries) {
     try {
       return filter.Save(path);
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::kBusy || tries == 2000) throw;
+      if (error.code() != ErrorCode::kBusy || tries == kTries) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
