@@ -12,7 +12,8 @@
 #   sbom.spdx.json, TESTED.md, SHA256SUMS
 #
 # A second run with the same tag makes the same bytes. The .deb files are also the same only if the same versions of
-# Debian's packages are installed. Wheels come from .github/workflows/wheels.yml.
+# Debian's packages are installed. In a clone at another path, the build IDs of their programs differed, and so did
+# sbom.spdx.json and SHA256SUMS. Wheels come from .github/workflows/wheels.yml.
 set -eu
 unset CDPATH
 cd "$(dirname "$0")/.."
