@@ -111,7 +111,7 @@ class FileLock {
 // users other than its owner nothing that the old file denied them. Set-user-ID bits and similar
 // bits are dropped. Other hard links still name the old file. If the path is a symbolic link, the
 // link stays, and its target is replaced, or made if it does not exist. On Windows, Save throws
-// Error(kBusy) and replaces nothing if the file is mapped, or (with FAT and wine) open.
+// Error(kBusy) and replaces nothing if the file is mapped, or (under wine) open.
 struct SaveOptions {
   // Whether to replace a read-only file: this process may not write to it, or (even for root) its
   // mode lets no user write. Otherwise Save throws Error(kIo) for such a file.
