@@ -133,18 +133,18 @@ def cases(since):
         if log.stat().st_mtime < since:
             continue
         for test in re.split(r"^\d+/\d+ Test(?:ing)?: ", log.read_text(errors="replace"), flags=re.M)[1:]:
+            ended = re.search(r"^Test (Passed|Skipped)\.", test, re.M)
+            if not ended:  # ctest may have repeated it
+                continue
             here = [int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) tests?", test, re.M)]
             here += [int(n) for n in re.findall(r"\b(\d+) passed\b.* in [\d.]+s", test)]  # pytest
             here += [int(n) for n in re.findall(r"^Ran (\d+) tests? in", test, re.M)]  # unittest
             away = [int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) tests?", test, re.M)]
             away += [int(n) for n in re.findall(r"\b(\d+) skipped\b.* in [\d.]+s", test)]
-            ended = re.search(r"^Test (Passed|Skipped)\.", test, re.M)
-            if not ended:  # ctest may have repeated it
-                continue
             unit = [int(n) for n in re.findall(r"^OK \(skipped=(\d+)\)", test, re.M)]
             here, away = here + [-n for n in unit], away + unit
-            passed += sum(here) or bool(ended[1] == "Passed" and not away)
-            skipped += sum(away) or bool(ended[1] == "Skipped")
+            passed += sum(here) or (ended[1] == "Passed" and not away)
+            skipped += sum(away) or ended[1] == "Skipped"
     return passed, skipped
 
 
